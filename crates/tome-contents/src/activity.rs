@@ -159,9 +159,10 @@ pub fn load_activity(
     }
     let segment = ledger.segment_before(project, session, first.order_key())?;
     let began = segment.filter(|segment| segment.id == node.id).map(|segment| segment.began);
-    let continues = match began.is_some_and(continues_previous) {
-        true => ledger.segment_before(project, session, mark_before(first.order_key()))?,
-        false => None,
+    let continues = if began.is_some_and(continues_previous) {
+        ledger.segment_before(project, session, mark_before(first.order_key()))?
+    } else {
+        None
     };
     Ok(Some(number_events(events, first.seq, continues.map(|before| before.id))))
 }

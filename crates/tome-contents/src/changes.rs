@@ -105,8 +105,8 @@ impl<'a> PendingChanges<'a> {
     }
 
     /// Writes a node. Returns whether it differs from the stored one.
-    pub(super) fn put_node(&mut self, project: &str, made: BuiltNode) -> Result<bool, HomeError> {
-        let BuiltNode { mut node, firsts, grips } = made;
+    pub(super) fn put_node(&mut self, project: &str, built: BuiltNode) -> Result<bool, HomeError> {
+        let BuiltNode { mut node, firsts, grips } = built;
         let head = self.ledger.node_header(project, &node.id)?;
         let before = match head.as_ref().filter(|head| !head.removed) {
             Some(head) if !self.is_surely_changed(head, &node) => {
@@ -200,8 +200,8 @@ impl<'a> PendingChanges<'a> {
         first: OrderKey,
         stretch: Option<SegmentEntry>,
     ) {
-        let place = (project.to_owned(), session.clone(), first);
-        self.stretches.insert(place, stretch);
+        let key = (project.to_owned(), session.clone(), first);
+        self.stretches.insert(key, stretch);
     }
 
     /// Returns the segments of a day in order, pending changes included, with their `firsts`.
@@ -263,8 +263,8 @@ impl<'a> PendingChanges<'a> {
     }
 
     fn add_pending(&mut self, project: &str, pending: PendingNode) {
-        let place = (project.to_owned(), pending.id.as_str().to_owned());
-        self.nodes.insert(place, pending);
+        let key = (project.to_owned(), pending.id.as_str().to_owned());
+        self.nodes.insert(key, pending);
     }
 
     /// Drops the grips that `before` used and the new version does not.

@@ -64,8 +64,8 @@ pub(super) fn check_period_summary(
     let bullet = |(child, bullet): (usize, usize)| children.get(child)?.bullets.get(bullet);
     check_summary(summary, by, |support| match support {
         Support::Excerpts(_) => Vec::new(),
-        Support::Bullets(places) => {
-            let bullets = places.into_iter().filter_map(bullet);
+        Support::Bullets(indexes) => {
+            let bullets = indexes.into_iter().filter_map(bullet);
             limit_grips(bullets.flat_map(|bullet| bullet.grips.iter().cloned()))
         }
         Support::Grips(grips) => limit_grips(grips.into_iter().filter(|id| cited.contains(id))),

@@ -89,7 +89,7 @@ impl Instructions {
         if file.cursor > store.last_seq() {
             *file = InstructionFile { format: FORMAT, ..InstructionFile::default() };
         }
-        let known = file.instructions.len();
+        let count_before = file.instructions.len();
         while !stop() {
             let entries = store.read_outbox(file.cursor, BATCH_MAX)?;
             let Some(last) = entries.last().map(|entry| entry.seq) else { break };
@@ -114,7 +114,7 @@ impl Instructions {
         }
         let surplus = file.instructions.len().saturating_sub(KEPT_MAX);
         file.instructions.drain(..surplus);
-        let has_new = file.instructions.len() != known || surplus > 0;
+        let has_new = file.instructions.len() != count_before || surplus > 0;
         if has_new || file.cursor > file.saved_cursor + UNSAVED_MAX {
             save(&path, file)?;
             file.saved_cursor = file.cursor;
@@ -167,21 +167,21 @@ pub fn find_concerned<'a>(
     query: &str,
     found: &[&str],
 ) -> Vec<&'a ListedInstruction> {
-    let asked = content_words(query);
+    let query_words = content_words(query);
     let found: BTreeSet<String> = found.iter().flat_map(|text| content_words(text)).collect();
     let mut concerned: Vec<(usize, &ListedInstruction)> = Vec::new();
-    for one in all.iter().filter(|one| one.replaced_by.is_none()) {
-        let text = &one.instruction.text;
+    for listed in all.iter().filter(|one| one.replaced_by.is_none()) {
+        let text = &listed.instruction.text;
         let words = content_words(text);
         let (in_query, in_found) =
-            (words.intersection(&asked).count(), words.intersection(&found).count());
+            (words.intersection(&query_words).count(), words.intersection(&found).count());
         let found_min = if is_conditional(text) { 1 } else { 3 };
         if in_query >= 2 || is_order(text) && (in_query == 1 || in_found >= found_min) {
-            concerned.push((3 * in_query + in_found, one));
+            concerned.push((3 * in_query + in_found, listed));
         }
     }
     concerned.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    concerned.into_iter().map(|(_, one)| one).collect()
+    concerned.into_iter().map(|(_, listed)| listed).collect()
 }
 
 fn is_order(text: &str) -> bool {
@@ -199,11 +199,11 @@ fn rate_instructions<'a>(
     all: &'a [ListedInstruction],
     text: &str,
 ) -> Vec<(usize, &'a ListedInstruction)> {
-    let asked = content_words(text);
+    let text_words = content_words(text);
     let mut found: Vec<(usize, &ListedInstruction)> = all
         .iter()
         .filter(|one| one.replaced_by.is_none())
-        .map(|one| (content_words(&one.instruction.text).intersection(&asked).count(), one))
+        .map(|one| (content_words(&one.instruction.text).intersection(&text_words).count(), one))
         .filter(|(shared, _)| *shared > 0)
         .collect();
     found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
@@ -215,9 +215,9 @@ fn rate_instructions<'a>(
 fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
     let words: Vec<BTreeSet<String>> = all.iter().map(|one| content_words(&one.text)).collect();
     let mut listed: Vec<ListedInstruction> = Vec::with_capacity(all.len());
-    for (place, instruction) in all.iter().enumerate() {
-        let own = words.get(place);
-        let later = all.iter().zip(&words).take(place).find(|(_, other)| {
+    for (index, instruction) in all.iter().enumerate() {
+        let own = words.get(index);
+        let later = all.iter().zip(&words).take(index).find(|(_, other)| {
             own.is_some_and(|own| {
                 let shared = own.intersection(other).count();
                 shared >= 3 && shared * 4 >= own.len().min(other.len()) * 3
@@ -234,7 +234,7 @@ fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
 /// The stems of the words that say what an instruction is about.
 fn content_words(text: &str) -> BTreeSet<String> {
     #[rustfmt::skip]
-    const SAID_BY_EVERY: [&str; 24] = [
+    const FILLER_WORDS: [&str; 24] = [
         "always", "never", "please", "prefer", "include", "make", "sure", "ask", "asking", "answer",
         "want", "like", "use", "remember", "whenever", "when", "about", "provide", "give", "keep",
         "need", "help", "can", "would",
@@ -242,7 +242,7 @@ fn content_words(text: &str) -> BTreeSet<String> {
     text.to_lowercase()
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.chars().count() >= 3)
-        .filter(|word| !is_stop_word(word, StopClass::FUNCTION) && !SAID_BY_EVERY.contains(word))
+        .filter(|word| !is_stop_word(word, StopClass::FUNCTION) && !FILLER_WORDS.contains(word))
         .map(|word| stem(word).into_owned())
         .collect()
 }

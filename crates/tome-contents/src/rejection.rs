@@ -52,10 +52,10 @@ pub fn find_rejection_words(event: &Event) -> Option<&str> {
     let result = result_texts(tool, &event.text).find(|text| begins_with_rejection(text))?;
     let head = truncate_to(result, LEAD_BYTES_MAX).to_ascii_lowercase();
     let from = LEADS.iter().filter_map(|lead| Some(head.find(lead)? + lead.len())).min()?;
-    let said = result.get(from..)?;
-    let end = TRAILERS.iter().filter_map(|trailer| said.find(trailer)).min();
-    let said = said.get(..end.unwrap_or(said.len()))?.trim();
-    said.chars().any(char::is_alphanumeric).then_some(said)
+    let words = result.get(from..)?;
+    let end = TRAILERS.iter().filter_map(|trailer| words.find(trailer)).min();
+    let words = words.get(..end.unwrap_or(words.len()))?.trim();
+    words.chars().any(char::is_alphanumeric).then_some(words)
 }
 
 /// The texts at the top of a tool's result.

@@ -50,14 +50,14 @@ pub(super) fn resegment(
     let Some(last_new) = new.last() else {
         return Ok(());
     };
-    let known = part.ledger.segment_before(part.project, part.session, LAST_MARK)?;
-    let end = known.map_or(*last_new, |known| known.last.max(*last_new));
+    let last_segment = part.ledger.segment_before(part.project, part.session, LAST_MARK)?;
+    let end = last_segment.map_or(*last_new, |segment| segment.last.max(*last_new));
     let mut left = new.clone();
     while let Some(first) = left.first() {
         let start = part.ledger.segment_before(part.project, part.session, *first)?;
-        let mut needle = Resegmenter::start_at(part, summarizer, start, left)?;
-        needle.cut_until(end, read, changes)?;
-        left = needle.new;
+        let mut resegmenter = Resegmenter::start_at(part, summarizer, start, left)?;
+        resegmenter.cut_until(end, read, changes)?;
+        left = resegmenter.new;
     }
     Ok(())
 }
@@ -250,8 +250,8 @@ impl<'a> Resegmenter<'a> {
         if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
             self.remove_segment(known, changes)?;
         }
-        let made = self.part.build_node(self.summarizer, cut, &stretch, end)?;
-        if changes.put_node(project, made)? {
+        let built = self.part.build_node(self.summarizer, cut, &stretch, end)?;
+        if changes.put_node(project, built)? {
             changes.changed_days.extend(changed_day(project, &stretch.id));
         }
         let is_known = known.as_ref() == Some(&stretch);

@@ -58,23 +58,23 @@ pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventS
     let mut cutter = SegmentCutter::new(settings);
     let mut found: Vec<EventSegment> = Vec::new();
     let mut weights = Vec::with_capacity(events.len());
-    for (place, event) in events.iter().enumerate() {
+    for (index, event) in events.iter().enumerate() {
         let counted = weigh_event(event).capped_tokens;
         weights.push((event.at, counted));
         match (cutter.push_event(event, counted), found.last_mut()) {
             (None, Some(segment)) => {
-                segment.events.end = place + 1;
+                segment.events.end = index + 1;
                 segment.ended = ends_segment(event);
             }
             (began, before) => {
                 let began = began.unwrap_or(SegmentStartReason::Session);
-                let from = before.map_or(place, |before| before.events.start);
-                let tail = weights.get(from..place).unwrap_or_default();
+                let from = before.map_or(index, |before| before.events.start);
+                let tail = weights.get(from..index).unwrap_or_default();
                 let kept = overlap_len(began, event.at, tail.iter().rev().copied(), settings);
                 found.push(EventSegment {
                     began,
-                    events: place..place + 1,
-                    overlap: place - kept..place,
+                    events: index..index + 1,
+                    overlap: index - kept..index,
                     ended: ends_segment(event),
                 });
             }

@@ -361,10 +361,7 @@ pub(super) fn shorten_id(id: &str, sorted: &[SessionId]) -> String {
     let chars = shared.map(|shared| shared + 1).max().unwrap_or(0).max(SHORT_ID_CHARS);
     let short: String = id.chars().take(chars).collect();
     // A hyphen at the end looks like a mistake.
-    match short.ends_with('-') {
-        true => id.chars().take(chars + 1).collect(),
-        false => short,
-    }
+    if short.ends_with('-') { id.chars().take(chars + 1).collect() } else { short }
 }
 
 fn shared_chars(one: &str, other: &str) -> usize {

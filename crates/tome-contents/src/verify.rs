@@ -147,9 +147,9 @@ impl ContentsCheck<'_> {
         };
         let ends = |event: Option<&Event>| event.map(|event| (event.at, event.id.clone()));
         let (first, last) = (ends(events.first()), ends(events.last()));
-        let said: Option<(EventId, EventId)> = node.source.clone();
-        let said = said.map(|(first, last)| ((node.first_at, first), (node.last_at, last)));
-        if first.zip(last) != said {
+        let stored: Option<(EventId, EventId)> = node.source.clone();
+        let stored = stored.map(|(first, last)| ((node.first_at, first), (node.last_at, last)));
+        if first.zip(last) != stored {
             self.report.add_problem(format!("{}: first and last events do not match", node.id));
         }
         Ok(())
@@ -170,10 +170,10 @@ impl ContentsCheck<'_> {
             ("events", node.events, children.iter().map(|child| child.events).sum::<u64>()),
             ("tokens", node.tokens, children.iter().map(|child| child.tokens).sum()),
         ];
-        for (what, said, sum) in sums {
-            if said != sum {
+        for (what, stored, sum) in sums {
+            if stored != sum {
                 self.report.add_problem(format!(
-                    "{}: {said} {what}, but its children have {sum}",
+                    "{}: {stored} {what}, but its children have {sum}",
                     node.id
                 ));
             }

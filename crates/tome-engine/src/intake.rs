@@ -83,7 +83,7 @@ impl Intake {
         let mut roots: HashMap<(String, Option<String>), Result<String, Arc<HomeError>>> =
             HashMap::new();
         let mut worktrees = HashMap::new();
-        for (place, delivered) in drafts.into_iter().enumerate() {
+        for (index, delivered) in drafts.into_iter().enumerate() {
             let DeliveredDraft { mut draft, delivery } = delivered.into();
             draft.flatten_deep_json();
             if needs_location(&draft) {
@@ -92,9 +92,9 @@ impl Intake {
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
             let root = sessions.assign_project(&draft.agent, &draft.session, || {
-                let place = (cwd.clone(), draft.project.clone());
+                let key = (cwd.clone(), draft.project.clone());
                 let resolve = || self.resolve_project(&draft).map_err(Arc::new);
-                roots.entry(place).or_insert_with(resolve).clone()
+                roots.entry(key).or_insert_with(resolve).clone()
             });
             let root = match root {
                 Ok(root) => root,
@@ -110,7 +110,7 @@ impl Intake {
             }
             answers.push(closed_result());
             let share = shares.entry(root).or_default();
-            share.places.push(place);
+            share.indexes.push(index);
             share.cwds.insert(cwd);
             share.events.push(event);
         }
@@ -189,7 +189,7 @@ impl Intake {
         share: ProjectBatch,
         gathering: &Arc<PendingResults<D>>,
     ) {
-        let ProjectBatch { places, cwds, events } = share;
+        let ProjectBatch { indexes, cwds, events } = share;
         let store = self.stores.open_project(root).and_then(|store| {
             self.stores.session_index()?.flush()?;
             for cwd in &cwds {
@@ -204,12 +204,12 @@ impl Intake {
                 // before `done`, whose receiver may close and reopen the store.
                 let held = Arc::clone(&store);
                 store.append_with_callback(events, move |result| {
-                    gathering.settle(&places, result.map_err(HomeError::from));
+                    gathering.settle(&indexes, result.map_err(HomeError::from));
                     drop(held);
                     drop(gathering);
                 });
             }
-            Err(error) => gathering.settle(&places, Err(error)),
+            Err(error) => gathering.settle(&indexes, Err(error)),
         }
     }
 }
@@ -236,7 +236,7 @@ fn closed_result() -> IngestResult {
 /// The events of one project, with their positions in the whole batch.
 #[derive(Default)]
 struct ProjectBatch {
-    places: Vec<usize>,
+    indexes: Vec<usize>,
     cwds: BTreeSet<String>,
     events: Vec<NewEvent>,
 }
@@ -245,24 +245,24 @@ struct ProjectBatch {
 struct PendingResults<D: FnOnce(Vec<IngestResult>)>(Mutex<Option<(Vec<IngestResult>, D)>>);
 
 impl<D: FnOnce(Vec<IngestResult>)> PendingResults<D> {
-    fn settle(&self, places: &[usize], result: Result<Vec<AppendedEvent>, HomeError>) {
+    fn settle(&self, indexes: &[usize], result: Result<Vec<AppendedEvent>, HomeError>) {
         let mut gathered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((answers, _)) = gathered.as_mut() else { return };
-        let mut set = |place: usize, answer: IngestResult| {
-            if let Some(slot) = answers.get_mut(place) {
+        let mut set = |index: usize, answer: IngestResult| {
+            if let Some(slot) = answers.get_mut(index) {
                 *slot = answer;
             }
         };
         match result {
             Ok(appended) => {
-                for (place, one) in places.iter().zip(appended) {
-                    set(*place, Ok(one));
+                for (index, one) in indexes.iter().zip(appended) {
+                    set(*index, Ok(one));
                 }
             }
             Err(error) => {
                 let error = Arc::new(error);
-                for place in places {
-                    set(*place, Err(Arc::clone(&error)));
+                for index in indexes {
+                    set(*index, Err(Arc::clone(&error)));
                 }
             }
         }

@@ -54,13 +54,12 @@ impl Engine {
         let projects = self.stores().projects();
         let owner =
             NotebookOwner { scope: Scope::Project, cwd: Some(into.to_owned()), session: None };
-        let notebook = match projects.find_known_project(into).as_deref() == Some(into) {
-            true => self.notebooks().open(&owner)?,
-            false => {
-                let folder = layout::notebook_dir(&projects.planned_folder(into));
-                let clock = Arc::clone(self.clock());
-                Arc::new(tome_notebook::Notebook::new(Scope::Project, folder, clock))
-            }
+        let notebook = if projects.find_known_project(into).as_deref() == Some(into) {
+            self.notebooks().open(&owner)?
+        } else {
+            let folder = layout::notebook_dir(&projects.planned_folder(into));
+            let clock = Arc::clone(self.clock());
+            Arc::new(tome_notebook::Notebook::new(Scope::Project, folder, clock))
         };
         let history = layout::history_dir(&projects.planned_folder(into));
         let merged = merge_notebook(&notebook, &history, &staging);

@@ -99,12 +99,15 @@ impl Stores {
         {
             return Err(error);
         }
-        let more_after = page.stop.filter(|_| page.has_more).and_then(|place| {
-            let store = store_name(paths.get(place.which)?);
-            Some(PageEnd { mark: OrderKey { at: place.at, seq: place.seq }, store }.to_string())
+        let more_after = page.stop.filter(|_| page.has_more).and_then(|position| {
+            let store = store_name(paths.get(position.which)?);
+            Some(
+                PageEnd { mark: OrderKey { at: position.at, seq: position.seq }, store }
+                    .to_string(),
+            )
         });
         let mut found: Vec<(u64, Event)> =
-            page.found.into_iter().map(|(place, event)| (place.seq, event)).collect();
+            page.found.into_iter().map(|(position, event)| (position.seq, event)).collect();
         if question.newest_first {
             found.reverse();
         }
@@ -221,8 +224,8 @@ impl<I: Iterator<Item = Result<(EventPosition, Event), LedgerError>>> StoreStrea
             return Ok(());
         };
         let (position, event) = next.map_err(|error| (store.path().to_path_buf(), error.into()))?;
-        let place = MergePosition { at: position.at, which: *which, seq: position.seq };
-        self.next.insert(place, (n, event));
+        let merge_position = MergePosition { at: position.at, which: *which, seq: position.seq };
+        self.next.insert(merge_position, (n, event));
         Ok(())
     }
 }
@@ -247,10 +250,10 @@ impl PageBuilder {
         loop {
             let next =
                 if question.newest_first { heads.next.pop_last() } else { heads.next.pop_first() };
-            let Some((place, (n, event))) = next else {
+            let Some((position, (n, event))) = next else {
                 break;
             };
-            if self.stop.is_some_and(|stop| question.is_after(place, stop)) {
+            if self.stop.is_some_and(|stop| question.is_after(position, stop)) {
                 self.has_more = true;
                 break;
             }
@@ -259,11 +262,11 @@ impl PageBuilder {
             if question.matches_event(&event) {
                 events += 1;
                 bytes += estimate_bytes(&event);
-                self.found.insert(place, event);
+                self.found.insert(position, event);
             }
             if question.is_full(events, bytes) || looked_at >= looked_at_max {
                 self.has_more |= !heads.next.is_empty();
-                self.truncate_at(place, question);
+                self.truncate_at(position, question);
                 break;
             }
         }
@@ -311,23 +314,23 @@ impl PageBuilder {
         } else {
             found.find(|(_, event)| is_full(event))
         };
-        if let Some(last) = last.map(|(place, _)| *place) {
+        if let Some(last) = last.map(|(position, _)| *position) {
             self.truncate_at(last, question);
         }
     }
 
     fn truncate_at(&mut self, stop: MergePosition, question: &EventQuery) {
         let before = self.found.len();
-        self.found.retain(|place, _| !question.is_after(*place, stop));
+        self.found.retain(|position, _| !question.is_after(*position, stop));
         self.has_more |= self.found.len() < before;
         self.stop = Some(stop);
     }
 }
 
 impl EventQuery {
-    /// Whether `place` comes after `other` in the query's order.
-    fn is_after(&self, place: MergePosition, other: MergePosition) -> bool {
-        if self.newest_first { place < other } else { place > other }
+    /// Whether `position` comes after `other` in the query's order.
+    fn is_after(&self, position: MergePosition, other: MergePosition) -> bool {
+        if self.newest_first { position < other } else { position > other }
     }
 
     fn is_full(&self, events: usize, bytes: usize) -> bool {

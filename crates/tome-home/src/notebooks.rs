@@ -55,7 +55,7 @@ struct NotebookLocation {
 }
 
 struct OpenNotebook {
-    place: NotebookLocation,
+    location: NotebookLocation,
     notebook: Arc<Notebook>,
     used: Millis,
 }
@@ -86,16 +86,16 @@ impl Notebooks {
 
     /// Opens a notebook, or returns the open one.
     pub fn open(&self, whose: &NotebookOwner) -> Result<Arc<Notebook>, HomeError> {
-        let place = self.resolve_location(whose)?;
+        let location = self.resolve_location(whose)?;
         let now = self.clock.now();
         let mut kept = self.lock_open();
-        kept.retain(|one| !one.place.is_replaced_by(&place));
-        let known = kept.iter().position(|one| one.place == place);
+        kept.retain(|one| !one.location.is_replaced_by(&location));
+        let known = kept.iter().position(|one| one.location == location);
         let notebook = match known {
             Some(at) => kept.remove(at).notebook,
-            None => Arc::new(self.build_notebook(&place, self.rules.clone())),
+            None => Arc::new(self.build_notebook(&location, self.rules.clone())),
         };
-        kept.push(OpenNotebook { place, notebook: Arc::clone(&notebook), used: now });
+        kept.push(OpenNotebook { location, notebook: Arc::clone(&notebook), used: now });
         close_surplus(&mut kept);
         Ok(notebook)
     }
@@ -197,20 +197,20 @@ impl Notebooks {
             )
         })?;
         if !Path::new(cwd).is_absolute() {
-            let said = tome_model::truncate_to(cwd, 200);
-            let problem = format!("{said:?} is not an absolute path");
+            let shown = tome_model::truncate_to(cwd, 200);
+            let problem = format!("{shown:?} is not an absolute path");
             return Err(ModelError::invalid("cwd", problem).into());
         }
         Ok(self.projects.resolve_project_or_guess(cwd, None))
     }
 
-    fn build_notebook(&self, place: &NotebookLocation, rules: NotebookRules) -> Notebook {
-        let notebook = Notebook::new(place.scope, &place.root, Arc::clone(&self.clock));
+    fn build_notebook(&self, location: &NotebookLocation, rules: NotebookRules) -> Notebook {
+        let notebook = Notebook::new(location.scope, &location.root, Arc::clone(&self.clock));
         let mut notebook = notebook.with_rules(rules);
-        if let Some(history) = &place.history {
+        if let Some(history) = &location.history {
             notebook = notebook.with_history(history);
         }
-        let Some((root, folder)) = place.project.clone() else { return notebook };
+        let Some((root, folder)) = location.project.clone() else { return notebook };
         let (projects, clock) = (Arc::clone(&self.projects), Arc::clone(&self.clock));
         notebook.with_preparation(move || {
             let made = projects.ensure_folder(&root, clock.now()).map_err(std::io::Error::other)?;

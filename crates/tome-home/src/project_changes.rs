@@ -164,11 +164,14 @@ impl Projects {
         let merged = self.home().merged();
         std::fs::create_dir_all(&merged).map_err(HomeError::file("create", &merged))?;
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let place = |n: u32| match n {
+        let numbered_path = |n: u32| match n {
             0 => merged.join(&name),
             n => merged.join(format!("{name}.{n}")),
         };
-        let kept = (0u32..).map(place).find(|path| !path.exists()).unwrap_or_else(|| place(0));
+        let kept = (0u32..)
+            .map(numbered_path)
+            .find(|path| !path.exists())
+            .unwrap_or_else(|| numbered_path(0));
         std::fs::rename(folder, &kept).map_err(HomeError::file("move", folder))?;
         sync_folder(&merged).map_err(HomeError::file("sync", &merged))?;
         Ok(kept)
@@ -258,16 +261,19 @@ pub(crate) fn has_notes(folder: &Path) -> bool {
 fn add_names(all: &mut [KnownProject]) {
     let given: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
     let folders: Vec<String> = all.iter().map(|one| one.folder.clone()).collect();
-    for (place, one) in all.iter_mut().enumerate() {
+    for (index, one) in all.iter_mut().enumerate() {
         if !one.name.is_empty() {
             continue;
         }
         let is_free = |name: &str| {
-            let others = folders.iter().zip(&given).enumerate().filter(|(at, _)| *at != place);
+            let others = folders.iter().zip(&given).enumerate().filter(|(at, _)| *at != index);
             let mut others = others.map(|(_, (folder, given))| (folder, given));
-            !others.any(|(folder, given)| match given.is_empty() {
-                true => last_parts(folder, name.split('/').count()) == name,
-                false => given == name,
+            !others.any(|(folder, given)| {
+                if given.is_empty() {
+                    last_parts(folder, name.split('/').count()) == name
+                } else {
+                    given == name
+                }
             })
         };
         let depth = one.folder.split('/').count();

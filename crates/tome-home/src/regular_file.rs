@@ -36,9 +36,10 @@ pub fn open_regular(path: &Path, link: FinalLink) -> io::Result<File> {
         return Err(io::Error::other("it is a symbolic link"));
     }
     let file = options.open(path)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(io::Error::other("it is not a regular file")),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
     }
 }
 
@@ -47,9 +48,10 @@ pub fn read_regular(path: &Path, link: FinalLink, bytes_max: u64) -> io::Result<
     let mut bytes = Vec::new();
     // Read one extra byte to detect a file that is too large, whatever its metadata says.
     open_regular(path, link)?.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > bytes_max {
-        true => Err(io::Error::other(format!("it is larger than {bytes_max} bytes"))),
-        false => Ok(bytes),
+    if bytes.len() as u64 > bytes_max {
+        Err(io::Error::other(format!("it is larger than {bytes_max} bytes")))
+    } else {
+        Ok(bytes)
     }
 }
 

@@ -84,47 +84,47 @@ pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, Strin
 
 /// Unpacks a value whose version is one of `known`. Returns the version and the body.
 pub(crate) fn unpack<'a>(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     known: &[u8],
     bytes: &'a [u8],
 ) -> Result<(u8, Cow<'a, [u8]>), LedgerError> {
-    let (&version, rest) = bytes.split_first().ok_or_else(|| place.corrupt("it is empty"))?;
+    let (&version, rest) = bytes.split_first().ok_or_else(|| location.corrupt("it is empty"))?;
     if !known.contains(&version) {
-        return Err(place.unknown_version("version", version));
+        return Err(location.unknown_version("version", version));
     }
-    let (&tag, body) = rest.split_first().ok_or_else(|| place.corrupt("it ends early"))?;
+    let (&tag, body) = rest.split_first().ok_or_else(|| location.corrupt("it ends early"))?;
     match tag {
         TAG_RAW => Ok((version, Cow::Borrowed(body))),
-        TAG_ZSTD => Ok((version, Cow::Owned(decompress(place, body)?))),
-        _ => Err(place.unknown_version("tag", tag)),
+        TAG_ZSTD => Ok((version, Cow::Owned(decompress(location, body)?))),
+        _ => Err(location.unknown_version("tag", tag)),
     }
 }
 
 /// Decodes the body of a value; trailing bytes are an error.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     body: &'a [u8],
 ) -> Result<T, LedgerError> {
-    let (value, rest) = postcard::take_from_bytes(body).map_err(|error| place.corrupt(error))?;
+    let (value, rest) = postcard::take_from_bytes(body).map_err(|error| location.corrupt(error))?;
     if rest.is_empty() {
         Ok(value)
     } else {
-        Err(place.corrupt(format!("{} bytes are left over", rest.len())))
+        Err(location.corrupt(format!("{} bytes are left over", rest.len())))
     }
 }
 
-fn decompress(place: KvLocation<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
+fn decompress(location: KvLocation<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
     let (len, frame) =
-        body.split_first_chunk::<4>().ok_or_else(|| place.corrupt("it ends early"))?;
+        body.split_first_chunk::<4>().ok_or_else(|| location.corrupt("it ends early"))?;
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
     if len > EVENT_BYTES_MAX {
-        return Err(place.corrupt(format!("it claims to unpack to {len} bytes")));
+        return Err(location.corrupt(format!("it claims to unpack to {len} bytes")));
     }
     let bytes = TOOLS
         .with_borrow_mut(|tools| tools.decompressor()?.decompress(frame, len))
-        .map_err(|error| place.corrupt(error))?;
+        .map_err(|error| location.corrupt(error))?;
     if bytes.len() != len {
-        return Err(place.corrupt(format!("it unpacks to {} bytes, not {len}", bytes.len())));
+        return Err(location.corrupt(format!("it unpacks to {} bytes, not {len}", bytes.len())));
     }
     Ok(bytes)
 }
@@ -189,13 +189,13 @@ mod tests {
 
     use super::*;
 
-    const PLACE: KvLocation<'static> = KvLocation { family: Family::Events, key: b"k" };
+    const LOCATION: KvLocation<'static> = KvLocation { family: Family::Events, key: b"k" };
 
     fn round_trip(value: &str) -> (Vec<u8>, String) {
         let packed = pack(7, &value).unwrap();
-        let (version, body) = unpack(PLACE, &[7], &packed).unwrap();
+        let (version, body) = unpack(LOCATION, &[7], &packed).unwrap();
         assert_eq!(version, 7);
-        let back: String = decode(PLACE, &body).unwrap();
+        let back: String = decode(LOCATION, &body).unwrap();
         (packed, back)
     }
 
@@ -210,9 +210,9 @@ mod tests {
         fn garbage_is_an_error(mut bytes in proptest::collection::vec(any::<u8>(), 0..200), tag in 0u8..3) {
             if let Some(second) = bytes.get_mut(1) { *second = tag; }
             if let Some(first) = bytes.get_mut(0) { *first %= 3; }
-            if let Ok((version, body)) = unpack(PLACE, &[1], &bytes) {
+            if let Ok((version, body)) = unpack(LOCATION, &[1], &bytes) {
                 prop_assert_eq!(version, 1);
-                prop_assert!(decode::<Vec<String>>(PLACE, &body).is_ok() || tag < 2);
+                prop_assert!(decode::<Vec<String>>(LOCATION, &body).is_ok() || tag < 2);
             }
         }
     }
@@ -227,9 +227,9 @@ mod tests {
 
     #[test]
     fn unknown_numbers_are_named() {
-        let error = unpack(PLACE, &[1], &[2, 0]).unwrap_err().to_string();
+        let error = unpack(LOCATION, &[1], &[2, 0]).unwrap_err().to_string();
         assert_eq!(error, "events k: unknown version 2: upgrade Tome");
-        let error = unpack(PLACE, &[1], &[1, 9]).unwrap_err().to_string();
+        let error = unpack(LOCATION, &[1], &[1, 9]).unwrap_err().to_string();
         assert_eq!(error, "events k: unknown tag 9: upgrade Tome");
     }
 
@@ -237,11 +237,11 @@ mod tests {
     fn a_bomb_is_not_unpacked() {
         let mut packed = pack(1, &"x".repeat(COMPRESS_BYTES_MIN)).unwrap();
         packed[2..6].copy_from_slice(&u32::MAX.to_be_bytes());
-        let error = unpack(PLACE, &[1], &packed).unwrap_err().to_string();
+        let error = unpack(LOCATION, &[1], &packed).unwrap_err().to_string();
         assert!(error.contains("unpack to 4294967295 bytes"), "{error}");
         // A frame that unpacks to more than its stated length is rejected, too.
         packed[2..6].copy_from_slice(&10u32.to_be_bytes());
-        assert!(unpack(PLACE, &[1], &packed).is_err());
+        assert!(unpack(LOCATION, &[1], &packed).is_err());
         let huge = "x".repeat(EVENT_BYTES_MAX);
         assert!(pack(1, &huge).unwrap_err().contains("shorten it"));
     }

@@ -36,14 +36,14 @@ pub enum LedgerError {
         path: PathBuf,
     },
     /// The store was created with another engine.
-    #[error("the ledger at {} was created with {found}, not {asked}: open it with {found}", path.display())]
+    #[error("the ledger at {} was created with {found}, not {requested}: open it with {found}", path.display())]
     WrongEngine {
         /// The store.
         path: PathBuf,
         /// The engine it was created with.
         found: Engine,
         /// The requested engine.
-        asked: Engine,
+        requested: Engine,
     },
     /// The store needs an engine that is not part of this build.
     #[error("the ledger at {} needs {engine}: use a build with the cargo feature `{engine}`", path.display())]

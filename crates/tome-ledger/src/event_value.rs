@@ -85,8 +85,8 @@ pub struct EventRef<'a> {
 impl EventRef<'_> {
     /// Decodes the event.
     pub fn to_event(&self) -> Result<Event, LedgerError> {
-        let place = KvLocation { family: Family::Events, key: self.key };
-        decode_body(place, self.position.clone(), self.body)
+        let location = KvLocation { family: Family::Events, key: self.key };
+        decode_body(location, self.position.clone(), self.body)
     }
 }
 
@@ -97,14 +97,14 @@ pub(crate) fn with_event_ref<T>(
     bytes: &[u8],
     show: impl FnOnce(&EventRef<'_>) -> T,
 ) -> Result<T, LedgerError> {
-    let place = KvLocation { family: Family::Events, key };
-    let (_, body) = unpack(place, &[VERSION], bytes)?;
-    let stored: StoredEvent<'_> = decode(place, &body)?;
+    let location = KvLocation { family: Family::Events, key };
+    let (_, body) = unpack(location, &[VERSION], bytes)?;
+    let stored: StoredEvent<'_> = decode(location, &body)?;
     Ok(show(&EventRef {
         session: stored.session,
         agent: stored.agent,
         project: stored.project,
-        kind: decode_kind(place, stored.kind)?,
+        kind: decode_kind(location, stored.kind)?,
         text: stored.text,
         tool: stored.tool.as_ref().map(|tool| (tool.input, tool.output)),
         key,
@@ -119,43 +119,43 @@ pub(crate) fn decode_event(
     position: EventPosition,
     bytes: &[u8],
 ) -> Result<Event, LedgerError> {
-    let place = KvLocation { family: Family::Events, key };
-    let (_, body) = unpack(place, &[VERSION], bytes)?;
-    decode_body(place, position, &body)
+    let location = KvLocation { family: Family::Events, key };
+    let (_, body) = unpack(location, &[VERSION], bytes)?;
+    decode_body(location, position, &body)
 }
 
-fn decode_kind(place: KvLocation<'_>, code: u8) -> Result<EventKind, LedgerError> {
-    EventKind::from_code(code).ok_or_else(|| place.corrupt(format!("unknown kind {code}")))
+fn decode_kind(location: KvLocation<'_>, code: u8) -> Result<EventKind, LedgerError> {
+    EventKind::from_code(code).ok_or_else(|| location.corrupt(format!("unknown kind {code}")))
 }
 
 fn decode_body(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     position: EventPosition,
     body: &[u8],
 ) -> Result<Event, LedgerError> {
-    let stored: StoredEvent<'_> = decode(place, body)?;
+    let stored: StoredEvent<'_> = decode(location, body)?;
     Ok(Event {
         id: position.id,
         at: position.at,
         arrived: Millis(stored.arrived),
-        session: SessionId::parse(stored.session).map_err(|error| place.corrupt(error))?,
-        agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
+        session: SessionId::parse(stored.session).map_err(|error| location.corrupt(error))?,
+        agent: Agent::parse(stored.agent).map_err(|error| location.corrupt(error))?,
         project: stored.project.to_owned(),
         cwd: stored.cwd.to_owned(),
-        kind: decode_kind(place, stored.kind)?,
+        kind: decode_kind(location, stored.kind)?,
         role: Role::from_code(stored.role)
-            .ok_or_else(|| place.corrupt(format!("unknown role {}", stored.role)))?,
+            .ok_or_else(|| location.corrupt(format!("unknown role {}", stored.role)))?,
         text: stored.text.to_owned(),
-        tool: stored.tool.map(|tool| decode_tool(place, &tool)).transpose()?,
-        meta: decode_meta(place, stored.meta)?,
+        tool: stored.tool.map(|tool| decode_tool(location, &tool)).transpose()?,
+        meta: decode_meta(location, stored.meta)?,
     })
 }
 
-fn decode_tool(place: KvLocation<'_>, tool: &StoredTool<'_>) -> Result<Tool, LedgerError> {
+fn decode_tool(location: KvLocation<'_>, tool: &StoredTool<'_>) -> Result<Tool, LedgerError> {
     Ok(Tool {
         name: tool.name.to_owned(),
-        input: decode_json(place, tool.input)?,
-        output: decode_json(place, tool.output)?,
+        input: decode_json(location, tool.input)?,
+        output: decode_json(location, tool.output)?,
     })
 }
 
@@ -193,18 +193,18 @@ fn nests_at_most(value: &Value, depth: usize) -> bool {
     }
 }
 
-fn decode_json(place: KvLocation<'_>, text: &str) -> Result<Value, LedgerError> {
+fn decode_json(location: KvLocation<'_>, text: &str) -> Result<Value, LedgerError> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
-    serde_json::from_str(text).map_err(|error| place.corrupt(error))
+    serde_json::from_str(text).map_err(|error| location.corrupt(error))
 }
 
-fn decode_meta(place: KvLocation<'_>, text: &str) -> Result<Map<String, Value>, LedgerError> {
+fn decode_meta(location: KvLocation<'_>, text: &str) -> Result<Map<String, Value>, LedgerError> {
     if text.is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_str(text).map_err(|error| place.corrupt(error))
+    serde_json::from_str(text).map_err(|error| location.corrupt(error))
 }
 
 #[cfg(test)]

@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_know_their_place() {
-        for (place, family) in Family::ALL.into_iter().enumerate() {
-            assert_eq!(family.index(), place);
+    fn families_know_their_index() {
+        for (index, family) in Family::ALL.into_iter().enumerate() {
+            assert_eq!(family.index(), index);
         }
     }
 }

@@ -43,15 +43,15 @@ pub(crate) fn encode_session_stats(tally: &SessionStats) -> Result<Vec<u8>, Ledg
 }
 
 pub(crate) fn decode_session_stats(key: &[u8], bytes: &[u8]) -> Result<SessionStats, LedgerError> {
-    let place = KvLocation { family: Family::SessionStats, key };
-    let (_, body) = unpack(place, &[SESSION_STATS_VERSION], bytes)?;
-    let stored: StoredSessionStats<'_> = decode(place, &body)?;
-    let text = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
+    let location = KvLocation { family: Family::SessionStats, key };
+    let (_, body) = unpack(location, &[SESSION_STATS_VERSION], bytes)?;
+    let stored: StoredSessionStats<'_> = decode(location, &body)?;
+    let text = std::str::from_utf8(key).map_err(|error| location.corrupt(error))?;
     let (session, project) =
-        text.split_once('\0').ok_or_else(|| place.corrupt("its key names no project"))?;
+        text.split_once('\0').ok_or_else(|| location.corrupt("its key names no project"))?;
     Ok(SessionStats {
-        session: SessionId::parse(session).map_err(|error| place.corrupt(error))?,
-        agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
+        session: SessionId::parse(session).map_err(|error| location.corrupt(error))?,
+        agent: Agent::parse(stored.agent).map_err(|error| location.corrupt(error))?,
         project: project.to_owned(),
         first_at: Millis(stored.first_at),
         last_at: Millis(stored.last_at),

@@ -28,10 +28,10 @@ impl DiskStore {
         store_file::create_dir(dir)?;
         let lock = store_file::lock_store(dir)?;
         let found = store_file::read_engine(dir)?;
-        if let (Some(found), Some(asked)) = (found, engine)
-            && found != asked
+        if let (Some(found), Some(requested)) = (found, engine)
+            && found != requested
         {
-            return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, asked });
+            return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, requested });
         }
         let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
         engines::check_available(engine, dir)?;

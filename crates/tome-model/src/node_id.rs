@@ -34,17 +34,17 @@ impl NodeId {
     /// Parses an id as written by a person or an agent.
     pub fn parse(id: &str) -> Result<Self, ModelError> {
         let id = id.trim();
-        let (kind, place) = id
+        let (kind, text) = id
             .strip_prefix("toc:")
             .and_then(|rest| rest.split_once(':'))
             .ok_or_else(|| unknown_node(id))?;
         let (period, example) = match kind {
-            "year" => (parse_year(place).map(Period::Year), "toc:year:2026"),
-            "month" => (parse_month(place), "toc:month:2026-11"),
-            "week" => (parse_week(place), "toc:week:2026-W46"),
-            "day" => (parse_date(place).map(Period::Day), "toc:day:2026-11-14"),
+            "year" => (parse_year(text).map(Period::Year), "toc:year:2026"),
+            "month" => (parse_month(text), "toc:month:2026-11"),
+            "week" => (parse_week(text), "toc:week:2026-W46"),
+            "day" => (parse_date(text).map(Period::Day), "toc:day:2026-11-14"),
             "segment" => {
-                return parse_segment(place).ok_or_else(|| {
+                return parse_segment(text).ok_or_else(|| {
                     malformed("node", id, "toc:segment:2026-11-14:01KA1B2C3D4E5F6G7H8J9KABCD")
                 });
             }
@@ -67,12 +67,12 @@ impl NodeId {
     /// The period; for a segment, its day.
     pub fn period(&self) -> Option<Period> {
         let mut parts = self.0.split(':').skip(1);
-        let (kind, place) = (parts.next()?, parts.next()?);
+        let (kind, text) = (parts.next()?, parts.next()?);
         match kind {
-            "year" => parse_year(place).map(Period::Year),
-            "month" => parse_month(place),
-            "week" => parse_week(place),
-            _ => parse_date(place).map(Period::Day),
+            "year" => parse_year(text).map(Period::Year),
+            "month" => parse_month(text),
+            "week" => parse_week(text),
+            _ => parse_date(text).map(Period::Day),
         }
     }
 
@@ -149,29 +149,29 @@ fn parse_year(text: &str) -> Option<i16> {
     parse_digits(text, 4).filter(|year| *year >= FIRST_YEAR)
 }
 
-fn parse_month(place: &str) -> Option<Period> {
-    let (of, month) = place.split_once(['-', ':'])?;
+fn parse_month(text: &str) -> Option<Period> {
+    let (of, month) = text.split_once(['-', ':'])?;
     let month = i8::try_from(parse_digits(month, 2)?).ok()?;
     (1..=12).contains(&month).then_some(Period::Month(parse_year(of)?, month))
 }
 
-fn parse_week(place: &str) -> Option<Period> {
-    let (of, week) = place.split_once(['-', ':'])?;
+fn parse_week(text: &str) -> Option<Period> {
+    let (of, week) = text.split_once(['-', ':'])?;
     let week = i8::try_from(parse_digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
     // Every week has a Monday to Thursday; the last one ends beyond the calendar.
     let monday = ISOWeekDate::new(parse_year(of)?, week, Weekday::Monday).ok()?;
     Some(Period::week_containing(monday.date()))
 }
 
-fn parse_date(place: &str) -> Option<Date> {
-    let mut parts = place.split('-');
+fn parse_date(text: &str) -> Option<Date> {
+    let mut parts = text.split('-');
     let (of, month, day) = (parse_year(parts.next()?)?, parts.next()?, parts.next()?);
     let (month, day) = (parse_digits(month, 2)?, parse_digits(day, 2)?);
     let none_left = parts.next().is_none();
     Date::new(of, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().filter(|_| none_left)
 }
 
-fn parse_segment(place: &str) -> Option<NodeId> {
-    let (day, name) = place.split_once(':')?;
+fn parse_segment(text: &str) -> Option<NodeId> {
+    let (day, name) = text.split_once(':')?;
     Some(NodeId(format!("toc:segment:{}:{}", parse_date(day)?, ulid::parse(name)?)))
 }

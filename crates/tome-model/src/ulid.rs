@@ -43,8 +43,8 @@ pub(crate) fn decode(text: &str) -> Option<u128> {
 }
 
 pub(crate) fn encode(bits: u128) -> String {
-    let digit = |place: usize| {
-        let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or(0);
+    let digit = |index: usize| {
+        let five = usize::try_from((bits >> (5 * index)) & 31).unwrap_or(0);
         DIGITS.get(five).map_or('0', |byte| char::from(*byte))
     };
     (0..LEN).rev().map(digit).collect()

@@ -105,7 +105,7 @@ mod tests {
             json!({"command": "cd /app && cargo test -p lexer", "description": "Run tests"});
         let output =
             json!({"stdout": "test idents ... FAILED\nerror: test failed", "is_error": true});
-        let shown = "$ cargo test -p lexer (failed)\ntest idents ... FAILED\nerror: test failed";
+        let shown = "$ cargo test -p lexer (exit 1)\ntest idents ... FAILED\nerror: test failed";
         assert_eq!(render("Bash", input.clone(), output.clone(), "idents"), shown);
         // The line says it already.
         assert_eq!(render("Bash", input, output, "cargo test"), shown);

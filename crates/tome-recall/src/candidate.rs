@@ -214,16 +214,16 @@ pub(super) fn load_bodies(
 ) -> Result<(), RecallError> {
     let mut unread = candidates.iter_mut().filter(|one| one.body.is_none()).peekable();
     let Some(first) = unread.peek() else { return Ok(()) };
-    let Some(whole) = LoadedCandidate::load(first, indexer, ledger)? else { return Ok(()) };
-    for one in unread {
-        one.body = match &whole {
+    let Some(record) = LoadedCandidate::load(first, indexer, ledger)? else { return Ok(()) };
+    for candidate in unread {
+        candidate.body = match &record {
             LoadedCandidate::Event(mark, event) => Some(CandidateBody::from_event(*mark, event)),
-            LoadedCandidate::Node { project, node } if one.source == EntrySource::Node => {
+            LoadedCandidate::Node { project, node } if candidate.source == EntrySource::Node => {
                 Some(CandidateBody::from_node(project, node))
             }
             LoadedCandidate::Node { project, node } => {
                 let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-                match grips.nth(one.range.from as usize).zip(ledger) {
+                match grips.nth(candidate.range.from as usize).zip(ledger) {
                     Some((id, ledger)) => build_grip_body(ledger, project, id, Some(node))?,
                     None => None,
                 }
@@ -233,7 +233,7 @@ pub(super) fn load_bodies(
                 None => None,
             },
             LoadedCandidate::File { page, title, note } => {
-                Some(CandidateBody::from_file(page, title, note, one.range))
+                Some(CandidateBody::from_file(page, title, note, candidate.range))
             }
         };
     }
@@ -242,13 +242,13 @@ pub(super) fn load_bodies(
 
 impl LoadedCandidate {
     fn load(
-        one: &RecallCandidate,
+        candidate: &RecallCandidate,
         indexer: &Indexer,
         ledger: Option<&Ledger>,
     ) -> Result<Option<Self>, RecallError> {
-        let name = match (&one.key, ledger) {
+        let name = match (&candidate.key, ledger) {
             (EntryKey::Event(seq), Some(ledger)) => {
-                let mark = OrderKey { at: one.at, seq: *seq };
+                let mark = OrderKey { at: candidate.at, seq: *seq };
                 return Ok(ledger.event_by_order(mark)?.map(|event| Self::Event(mark, event)));
             }
             (EntryKey::Event(_), None) => return Ok(None),
@@ -281,8 +281,8 @@ fn build_grip_body(
         Some(node) => Some(Cow::Borrowed(node)),
         None => ledger.node(project, &grip.node, None)?.map(Cow::Owned),
     };
-    let one = |names: Vec<&str>| match names.as_slice() {
-        [one] => Some((*one).to_owned()),
+    let only_name = |names: Vec<&str>| match names.as_slice() {
+        [name] => Some((*name).to_owned()),
         _ => None,
     };
     Ok(Some(CandidateBody {
@@ -290,16 +290,15 @@ fn build_grip_body(
         title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
         keywords: String::new(),
         project: project.to_owned(),
-        session: one(node
-            .iter()
-            .flat_map(|node| &node.sessions)
-            .map(tome_model::SessionId::as_str)
-            .collect()),
-        agent: one(node
-            .iter()
-            .flat_map(|node| &node.agents)
-            .map(tome_model::Agent::as_str)
-            .collect()),
+        session: only_name(
+            node.iter()
+                .flat_map(|node| &node.sessions)
+                .map(tome_model::SessionId::as_str)
+                .collect(),
+        ),
+        agent: only_name(
+            node.iter().flat_map(|node| &node.agents).map(tome_model::Agent::as_str).collect(),
+        ),
         kind: grip.kind.as_str().to_owned(),
         tool: None,
         record: CandidateRecord::Grip { id: grip.id },

@@ -34,7 +34,8 @@ impl CitationContext<'_> {
         }
     }
 
-    /// The number of an event, which is shorter than its place in a file; else the citation.
+    /// The number of an event, because that is shorter than its line in a file; otherwise the
+    /// citation.
     pub(super) fn short_id(&self, candidate: &RecallCandidate) -> String {
         match &candidate.body {
             Some(body) if body.mark().is_some() => {
@@ -62,9 +63,10 @@ impl CitationContext<'_> {
 
     fn session_path(&self, project: &str, folder: &str, file: &str) -> String {
         let is_here = self.session == Some(folder) && self.project == Some(project);
-        match is_here {
-            true => file.to_owned(),
-            false => format!("{}sessions/{folder}/{file}", self.project_prefix(project)),
+        if is_here {
+            file.to_owned()
+        } else {
+            format!("{}sessions/{folder}/{file}", self.project_prefix(project))
         }
     }
 

@@ -164,8 +164,8 @@ impl EndpointState {
     fn record_failure(&mut self, problem: String, failure: &ModelFailure) {
         let doubled = BACKOFF_MIN.saturating_mul(2_u32.saturating_pow(self.failures));
         let pause = match failure {
-            ModelFailure::Overloaded { retry_after: Some(asked), .. } => {
-                doubled.min(BACKOFF_MAX).max((*asked).min(RETRY_AFTER_MAX))
+            ModelFailure::Overloaded { retry_after: Some(retry_after), .. } => {
+                doubled.min(BACKOFF_MAX).max((*retry_after).min(RETRY_AFTER_MAX))
             }
             _ => doubled.min(BACKOFF_MAX),
         };
@@ -189,8 +189,8 @@ fn mean_cosine(vectors: &[Vec<f32>]) -> f32 {
 /// Describes a failure, with a next step if one is known.
 fn explain_failure(failure: &ModelFailure) -> String {
     match failure {
-        ModelFailure::Malformed { message: said } if said.contains("dimensions instead of") => {
-            format!("returned {said}: set embed.dimensions to the model's dimensions")
+        ModelFailure::Malformed { message } if message.contains("dimensions instead of") => {
+            format!("returned {message}: set embed.dimensions to the model's dimensions")
         }
         other => other.to_string(),
     }

@@ -103,15 +103,15 @@ impl Recall {
     fn is_in_current_turn(
         &self,
         own: &ExcludedPrompt,
-        one: &RankedCandidate,
+        ranked: &RankedCandidate,
     ) -> Result<bool, RecallError> {
-        let Some(body) = &one.candidate.body else { return Ok(false) };
+        let Some(body) = &ranked.candidate.body else { return Ok(false) };
         if body.session.as_deref() != Some(own.session.as_str()) {
             return Ok(false);
         }
         Ok(match &body.record {
-            CandidateRecord::Event { id, .. } => *id == own.id || one.candidate.at >= own.at,
-            CandidateRecord::Grip { .. } => one.candidate.at >= own.at,
+            CandidateRecord::Event { id, .. } => *id == own.id || ranked.candidate.at >= own.at,
+            CandidateRecord::Grip { .. } => ranked.candidate.at >= own.at,
             CandidateRecord::Node { id } => {
                 let Some(path) = self.indexer.stores.find_store_path(&body.project) else {
                     return Ok(false);

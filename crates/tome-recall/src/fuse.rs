@@ -40,8 +40,8 @@ pub(super) fn rank_scores(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let mut ranks = vec![None; scores.len()];
     for (rank, (index, _)) in (1..).zip(order) {
-        if let Some(place) = ranks.get_mut(index) {
-            *place = Some(rank);
+        if let Some(slot) = ranks.get_mut(index) {
+            *slot = Some(rank);
         }
     }
     ranks

@@ -8,7 +8,7 @@ use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
 const EVENTS_MAX: usize = 120;
-const ASKED_CHARS_MAX: usize = 140;
+const PROMPT_CHARS_MAX: usize = 140;
 const ANSWERED_CHARS_MAX: usize = 280;
 
 /// The turn around a hit.
@@ -52,7 +52,7 @@ pub(super) fn load_turn(
             if tome_contents::is_prompt(&event) {
                 let number = position.order_key().seq;
                 let text = tome_text::collapse_whitespace(&event.text);
-                let text = tome_text::truncate_words(&text, ASKED_CHARS_MAX);
+                let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
                 turn.prompt = Some(number);
                 turn.asked = Some(TurnPart { number, text });
                 break;

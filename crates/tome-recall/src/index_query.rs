@@ -56,14 +56,14 @@ pub(super) fn search_pairs<const N: usize>(
     let all = all.filter(|(_, index_query, index)| index_query.has_index(*index)).collect();
     let mut replies = [const { PairReplies { bm25: None, vectors: None, deep: None } }; N];
     let per_thread = if is_parallel { 1 } else { usize::MAX };
-    for (n, said) in parallel::map(all, per_thread, |(n, of, index)| {
+    for (n, reply) in parallel::map(all, per_thread, |(n, of, index)| {
         let text = if index == PairIndex::Bm25 { words } else { text };
         (n, of.search_index(text, shared, index))
     }) {
         if let Some(replies) = replies.get_mut(n) {
-            replies.bm25 = replies.bm25.take().or(said.bm25);
-            replies.vectors = replies.vectors.take().or(said.vectors);
-            replies.deep = replies.deep.take().or(said.deep);
+            replies.bm25 = replies.bm25.take().or(reply.bm25);
+            replies.vectors = replies.vectors.take().or(reply.vectors);
+            replies.deep = replies.deep.take().or(reply.deep);
         }
     }
     replies

@@ -169,10 +169,11 @@ impl Recall {
             }
         }
         let mut answer = self.build_answer(question, &plan, gathered)?;
-        let is_asked = plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
+        let is_full_search =
+            plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
         let is_in_project =
             plan.filter.across == Across::Project && plan.filter.scope != RecallScope::Coder;
-        if answer.hits.is_empty() && is_asked && is_in_project {
+        if answer.hits.is_empty() && is_full_search && is_in_project {
             self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
@@ -247,14 +248,13 @@ impl Recall {
         plan: &RecallPlan,
         gathered: CandidatePool,
     ) -> Result<RecallAnswer, RecallError> {
-        let (mut ranked, gathered) = match plan.is_time_only() {
-            true => {
-                let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
-                self.drop_current_turn(question, &mut ranked)?;
-                self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
-                (ranked, gathered)
-            }
-            false => self.rank_relevant(question, plan, gathered)?,
+        let (mut ranked, gathered) = if plan.is_time_only() {
+            let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
+            self.drop_current_turn(question, &mut ranked)?;
+            self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
+            (ranked, gathered)
+        } else {
+            self.rank_relevant(question, plan, gathered)?
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
@@ -330,8 +330,8 @@ impl Recall {
         Ok((ranked, gathered))
     }
 
-    /// Contents that are only a little behind are made first: what was just said is in the answer.
-    /// Says how far behind they are then.
+    /// Brings contents that are only a little behind up to date, so that the answer includes the
+    /// latest messages. Returns how far behind they still are.
     fn catch_up_contents(
         &self,
         plan: &RecallPlan,
@@ -352,7 +352,7 @@ impl Recall {
         behind()
     }
 
-    /// Adds to the hits in messages the turn around them, and what was said about the same subject at
+    /// Adds to each hit in a message the turn around it, and statements about the same subject from
     /// other times.
     fn add_turns(
         &self,
@@ -362,11 +362,11 @@ impl Recall {
         plan: &RecallPlan,
         hits: &mut [RecallHit],
     ) -> Result<(), RecallError> {
-        let said = pack::collect_statements(ranked, plan);
+        let statements = pack::collect_statements(ranked, plan);
         let words = other_statements::query_words(&plan.text);
-        for (hit, one) in hits.iter_mut().zip(chosen) {
-            let Some(one) = ranked.get(one.at()) else { continue };
-            let candidate = &one.candidate;
+        for (hit, choice) in hits.iter_mut().zip(chosen) {
+            let Some(found) = ranked.get(choice.at()) else { continue };
+            let candidate = &found.candidate;
             let Some(body) = &candidate.body else { continue };
             let (Some(mark), Some(set)) = (body.mark(), gathered.sets.get(candidate.set_index))
             else {
@@ -376,10 +376,10 @@ impl Recall {
                 && let Some(event) = ledger.event_by_order(mark)?
             {
                 hit.turn = hit_turn::load_turn(ledger, &event, mark)?;
-                pack::describe_call(hit, one, &event, plan);
+                pack::describe_call(hit, found, &event, plan);
             }
-            if let Some(own) = said.get(&(candidate.set_index, mark.seq)) {
-                let others: Vec<&other_statements::Statement> = said
+            if let Some(own) = statements.get(&(candidate.set_index, mark.seq)) {
+                let others: Vec<&other_statements::Statement> = statements
                     .iter()
                     .filter(|((set, _), _)| *set == candidate.set_index)
                     .map(|(_, statement)| statement)
@@ -398,9 +398,8 @@ impl Recall {
         gathered: &CandidatePool,
     ) -> Result<(), RecallError> {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
-            let Some(one) = ranked.get_mut(at) else { continue };
-            let candidate = &mut one.candidate;
-            let Some(asked) = gathered.sets.get(candidate.set_index) else { continue };
+            let Some(RankedCandidate { candidate, .. }) = ranked.get_mut(at) else { continue };
+            let Some(searched_set) = gathered.sets.get(candidate.set_index) else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
             else {
                 continue;
@@ -408,12 +407,12 @@ impl Recall {
             if candidate.line > 0 {
                 continue;
             }
-            let open = asked.open(&self.indexer)?;
+            let open = searched_set.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let known =
+            let indexed_line =
                 open.vectors.as_ref().and_then(|vector_index| vector_index.event_line(mark.seq));
-            if let Some(line) = known.filter(|line| *line > 0) {
+            if let Some(line) = indexed_line.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
             }

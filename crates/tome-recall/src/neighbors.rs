@@ -74,7 +74,7 @@ fn add_best_sub_question(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Ve
         })
         .collect();
     let most = tops.iter().copied().fold(0.0, f32::max);
-    let whole = |(score, parts): &(f32, Vec<f32>)| {
+    let with_bonus = |(score, parts): &(f32, Vec<f32>)| {
         let shares = parts.iter().zip(&tops).filter(|(_, top)| **top > 0.0);
         let best = most * shares.map(|(part, top)| part / top).fold(0.0, f32::max);
         (score + SUB_QUESTION_WEIGHT * best) / (1.0 + SUB_QUESTION_WEIGHT)
@@ -82,7 +82,7 @@ fn add_best_sub_question(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Ve
     if parts == 0 {
         return scores.iter().map(|one| one.as_ref().map(|(score, _)| *score)).collect();
     }
-    scores.iter().map(|one| one.as_ref().map(whole)).collect()
+    scores.iter().map(|one| one.as_ref().map(with_bonus)).collect()
 }
 
 /// The score that each turn gets for answering the question before it. Its own words count against

@@ -37,12 +37,12 @@ impl Recall {
         // A query over all stores may hold this for long; skip the other projects then.
         let turn = self.indexer.stores.scan_lock.try_lock();
         let shared = SharedQuery::from_plan(&plan);
-        let mut asked = 0;
+        let mut searched = 0;
         for index_set in others.iter().take(SEARCHED_MAX) {
             if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
                 break;
             }
-            asked += 1;
+            searched += 1;
             let target = (Arc::clone(index_set), None);
             let _ = self.collect_from_set(&mut gathered, &plan, &shared, &target);
         }
@@ -50,7 +50,7 @@ impl Recall {
             answer.other_projects =
                 count_hits_by_project(&found, question.filter.project.as_deref());
         }
-        let left = others.len() - asked;
+        let left = others.len() - searched;
         if left > 0 && answer.other_projects.is_empty() {
             answer
                 .unread
@@ -61,14 +61,14 @@ impl Recall {
     /// Index sets of the other projects, most recently written first.
     fn other_project_sets(&self, here: Option<&str>) -> Vec<Arc<IndexSet>> {
         let paths = self.indexer.stores.list_paths();
-        let places: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
+        let positions: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
         let mut index_sets = self.indexer.all_sets();
         index_sets.retain(|index_set| !index_set.is_project(here));
         index_sets.sort_by_key(|index_set| {
             index_set
                 .ledger
                 .as_ref()
-                .and_then(|ledger| places.get(ledger))
+                .and_then(|ledger| positions.get(ledger))
                 .copied()
                 .unwrap_or(usize::MAX)
         });

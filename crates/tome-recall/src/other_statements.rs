@@ -72,7 +72,7 @@ impl Statement {
                 values.insert(word.trim_start_matches('$').to_owned());
             } else if is_month(word) {
                 values.insert(word.to_owned());
-            } else if word.chars().count() >= 3 && !is_said_anyway(word) {
+            } else if word.chars().count() >= 3 && !is_filler(word) {
                 words.insert(stem(word).into_owned());
             }
         }
@@ -84,9 +84,9 @@ impl Statement {
     /// How another statement relates to this one; `None` if it is about something else, or agrees.
     fn compare(&self, other: &Self, query: &BTreeSet<String>) -> Option<StatementRelation> {
         let shared: BTreeSet<&String> = self.words.intersection(&other.words).collect();
-        let asked = shared.iter().filter(|word| query.contains(**word)).count();
+        let shared_with_query = shared.iter().filter(|word| query.contains(**word)).count();
         let smaller = self.words.len().min(other.words.len()).max(1);
-        let is_same_subject = asked * 3 >= query.len() * 2
+        let is_same_subject = shared_with_query * 3 >= query.len() * 2
             && shared.len() >= SHARED_MIN
             && shared.len() * 2 >= smaller;
         if !is_same_subject || self.number == other.number {
@@ -96,14 +96,15 @@ impl Statement {
             return Some(StatementRelation::Opposite);
         }
         // The words of the query alone do not make two values those of one thing.
-        let differs = shared.len() > asked
+        let differs = shared.len() > shared_with_query
             && !self.values.is_empty()
             && !other.values.is_empty()
             && other.values.difference(&self.values).next().is_some()
             && self.values.difference(&other.values).next().is_some();
-        differs.then_some(match other.at > self.at {
-            true => StatementRelation::Newer,
-            false => StatementRelation::Earlier,
+        differs.then_some(if other.at > self.at {
+            StatementRelation::Newer
+        } else {
+            StatementRelation::Earlier
         })
     }
 }
@@ -172,8 +173,8 @@ pub(super) fn find_others(
     found.sort_by_key(|(_, other)| std::cmp::Reverse(other.at));
     let mut chosen: Vec<OtherStatement> = Vec::new();
     for (relation, other) in found {
-        let known = chosen.iter().any(|one| one.relation == relation);
-        if !known && chosen.len() < OTHERS_MAX {
+        let is_listed = chosen.iter().any(|one| one.relation == relation);
+        if !is_listed && chosen.len() < OTHERS_MAX {
             let Statement { at, number, text, .. } = other;
             chosen.push(OtherStatement { relation, text: text.clone(), at: *at, number: *number });
         }
@@ -182,7 +183,7 @@ pub(super) fn find_others(
 }
 
 /// Whether a word tells nothing about the subject.
-fn is_said_anyway(word: &str) -> bool {
+fn is_filler(word: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 16] = [
         "help", "kinda", "curious", "wondering", "worried", "stressed", "want", "need", "like", "think",

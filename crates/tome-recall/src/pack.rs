@@ -126,9 +126,9 @@ fn choose_page(
     let mut chosen: Vec<ChosenHit> = Vec::new();
     let mut groups: HashMap<HitGroup, (usize, usize)> = HashMap::new();
     let mut surplus = Vec::new();
-    for (at, one) in ranked.iter().enumerate().filter(|(at, _)| !listed.contains(at)) {
-        let group = if of_contents { HitGroup::Single(at) } else { hit_group(at, one) };
-        let kind = source_kind(one.candidate.source);
+    for (at, entry) in ranked.iter().enumerate().filter(|(at, _)| !listed.contains(at)) {
+        let group = if of_contents { HitGroup::Single(at) } else { hit_group(at, entry) };
+        let kind = source_kind(entry.candidate.source);
         let max = match (&group, kind) {
             (HitGroup::Session(..), SourceKind::Events) => a_session_max,
             // Redundant if events of the same segment are listed.
@@ -232,8 +232,8 @@ fn hit_group(at: usize, one: &RankedCandidate) -> HitGroup {
     }
 }
 
-fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -> RecallHit {
-    let candidate = &one.candidate;
+fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -> RecallHit {
+    let candidate = &ranked.candidate;
     let mut hit = RecallHit {
         id: cite.short_id(candidate),
         turn: HitTurn::default(),
@@ -250,18 +250,18 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
         agent: None,
         kind: String::new(),
         tool: None,
-        score: one.score,
-        confidence: one.confidence,
-        ranks: one.ranks.clone(),
+        score: ranked.score,
+        confidence: ranked.confidence,
+        ranks: ranked.ranks.clone(),
         also: Vec::new(),
     };
     let Some(body) = &candidate.body else { return hit };
-    let place = find_shown_range(one, &body.text, plan);
+    let range = find_shown_range(ranked, &body.text, plan);
     let is_agents = candidate.source == EntrySource::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
     // Every line of a tool's input and output is one of its own.
     let breaks = if body.tool.is_some() { LineBreaks::Keep } else { LineBreaks::Structured };
-    hit.text = excerpt_around(&body.text, &place, chars_max, breaks);
+    hit.text = excerpt_around(&body.text, &range, chars_max, breaks);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);
@@ -270,7 +270,7 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
     hit.tool.clone_from(&body.tool);
     if let CandidateRecord::File { page } = &body.record {
         // Line of the snippet; the text starts at the candidate's line.
-        let line = candidate.line.max(1) + literal::line_number(&body.text, place.start) - 1;
+        let line = candidate.line.max(1) + literal::line_number(&body.text, range.start) - 1;
         hit.line = Some(line);
         hit.file = Some(cite.cite_file(page));
         hit.citation = format!("{}#L{line}", cite.cite_file(page));
@@ -285,47 +285,48 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
 /// Puts the call and its outcome before the text of a hit in a tool call.
 pub(super) fn describe_call(
     hit: &mut RecallHit,
-    one: &RankedCandidate,
+    found: &RankedCandidate,
     event: &Event,
     plan: &RecallPlan,
 ) {
-    let Some(body) = one.candidate.body.as_ref().filter(|body| body.tool.is_some()) else { return };
-    let shown = find_shown_range(one, &body.text, plan);
+    let body = found.candidate.body.as_ref().filter(|body| body.tool.is_some());
+    let Some(body) = body else { return };
+    let shown = find_shown_range(found, &body.text, plan);
     if let Some(text) = render_call_text(event, &body.text, &shown, AGENT_SNIPPET_CHARS) {
         hit.text = text;
     }
 }
 
-/// The passages of the best candidates in messages that people wrote, by set and number, to compare
-/// what was said at different times.
+/// Collects the passages of the best candidates in messages that people wrote, by set and number, to
+/// compare statements from different times.
 pub(super) fn collect_statements(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
 ) -> BTreeMap<(usize, u64), Statement> {
-    let mut said = BTreeMap::new();
-    for one in ranked.iter().take(STATEMENTS_MAX) {
-        let Some(body) = one.candidate.body.as_ref().filter(|body| body.kind == USER_MESSAGE)
+    let mut statements = BTreeMap::new();
+    for entry in ranked.iter().take(STATEMENTS_MAX) {
+        let Some(body) = entry.candidate.body.as_ref().filter(|body| body.kind == USER_MESSAGE)
         else {
             continue;
         };
         let Some(mark) = body.mark() else { continue };
-        let range = find_shown_range(one, &body.text, plan);
+        let range = find_shown_range(entry, &body.text, plan);
         let passage = excerpt_around(&body.text, &range, SNIPPET_CHARS / 2, LineBreaks::Join);
-        let statement = Statement::new(mark.seq, one.candidate.at, &passage);
-        said.insert((one.candidate.set_index, mark.seq), statement);
+        let statement = Statement::new(mark.seq, entry.candidate.at, &passage);
+        statements.insert((entry.candidate.set_index, mark.seq), statement);
     }
-    said
+    statements
 }
 
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.
 fn find_shown_range(one: &RankedCandidate, text: &str, plan: &RecallPlan) -> Range<usize> {
     let from = one.best_range.from as usize;
     let piece = super::indexer::slice_text(text, one.best_range);
-    let place = match plan.matcher.match_text(piece) {
+    let range = match plan.matcher.match_text(piece) {
         Some(look) => from + look.range.start..from + look.range.end,
         None => plan.matcher.match_text(text).map_or(from..from, |look| look.range),
     };
-    let rest = text.get(place.start..).unwrap_or_default();
-    let start = place.start + (rest.len() - rest.trim_start().len());
-    start..place.end.max(start)
+    let rest = text.get(range.start..).unwrap_or_default();
+    let start = range.start + (rest.len() - rest.trim_start().len());
+    start..range.end.max(start)
 }

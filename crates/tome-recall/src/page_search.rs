@@ -32,40 +32,41 @@ impl PageSearch {
         search: &SetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
-        OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
+        OpenIndexes { bm25, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
         let sources = search.plan.filter.page_sources().to_vec();
         let filter = EntryFilter { sources, ..search.filter.clone() };
         // A newly created index of pages has no cursor yet and is empty.
         let has_begun = |cursor: String| ledger.is_none() || !cursor.is_empty();
-        let words = words.filter(|it| search.plan.wants_tier(Tier::Bm25) && has_begun(it.cursor()));
+        let bm25 = bm25.filter(|it| search.plan.wants_tier(Tier::Bm25) && has_begun(it.cursor()));
         let vector_index = vector_index
             .filter(|it| search.plan.wants_tier(Tier::Vectors) && has_begun(it.cursor()));
-        let cursor = words.as_ref().map(|words| {
+        let cursor = bm25.as_ref().map(|bm25| {
             // A remote embedder's vectors may lag far behind; BM25 covers those nodes.
             let together = vector_index.iter().filter(|_| !search.indexer.embedder.is_remote());
             let cursors = together.map(|vector_index| parse_cursor(&vector_index.cursor()));
-            cursors.fold(parse_cursor(&words.cursor()), u64::min)
+            cursors.fold(parse_cursor(&bm25.cursor()), u64::min)
         });
-        let is_asked = search.plan.effort.is_full();
-        let known = words.as_ref().filter(|_| is_asked);
-        let known = known.map(|words| load_known_files(&index_set.known_in_bm25, words));
-        let known_meanings =
-            vector_index.as_ref().filter(|_| is_asked && !search.indexer.embedder.is_remote());
-        let known_meanings = known_meanings
+        let is_full_search = search.plan.effort.is_full();
+        let known = bm25.as_ref().filter(|_| is_full_search);
+        let known = known.map(|bm25| load_known_files(&index_set.known_in_bm25, bm25));
+        let known_in_vectors = vector_index
+            .as_ref()
+            .filter(|_| is_full_search && !search.indexer.embedder.is_remote());
+        let known_in_vectors = known_in_vectors
             .map(|vector_index| load_known_files(&index_set.known_in_vectors, vector_index));
         let has_unchanged_files = search.is_wide
-            && is_asked
-            && known.as_ref().zip(known_meanings.as_ref()).is_some_and(|(known, covered)| {
+            && is_full_search
+            && known.as_ref().zip(known_in_vectors.as_ref()).is_some_and(|(known, covered)| {
                 search.indexer.has_unchanged_files(index_set, &[known, covered])
             });
         Self {
             has_unchanged_files,
             cursor,
             known,
-            known_in_vectors: known_meanings,
+            known_in_vectors,
             query: IndexQuery {
-                bm25: words,
+                bm25,
                 vectors: vector_index,
                 deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
                 filter,
@@ -84,13 +85,8 @@ impl CandidatePool {
         pages: PageSearch,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let PageSearch {
-            has_unchanged_files,
-            cursor,
-            known,
-            known_in_vectors: known_meanings,
-            query: index_query,
-        } = pages;
+        let PageSearch { has_unchanged_files, cursor, known, known_in_vectors, query: index_query } =
+            pages;
         let filter = index_query.filter;
         search.filter = filter.clone();
         let (has_words, question) = self.collect_replies(
@@ -138,7 +134,7 @@ impl CandidatePool {
         let stamp = self.sets.is_wide.then(|| search.indexer.files_stamp(index_set)).flatten();
         let (files, problems) = search.indexer.list_readable_files(index_set);
         if let (Some(stamp), Some(known), Some(covered), true) =
-            (stamp, &known, &known_meanings, problems.is_empty() && has_words && has_vectors)
+            (stamp, &known, &known_in_vectors, problems.is_empty() && has_words && has_vectors)
         {
             index_set.record_files_stamp(stamp, &files, &[known, covered]);
         }
@@ -149,7 +145,7 @@ impl CandidatePool {
         }
         let known = known.filter(|_| has_words).unwrap_or_default();
         looked += self.scan_unindexed_files(&search, index_set, &files, &known)?;
-        if let Some(covered) = known_meanings.filter(|_| has_vectors) {
+        if let Some(covered) = known_in_vectors.filter(|_| has_vectors) {
             let lacking = files.iter().filter(|file| !covered.contains(&file.stamp())).count();
             if lacking > 0 {
                 self.report.record_behind(lacking as u64);

@@ -55,7 +55,7 @@ impl RecallPlan {
             let problem = "is empty: describe in a few words what to search for";
             return Err(ModelError::invalid("query", problem).into());
         }
-        let needle_of = |text: &str| match question.syntax {
+        let build_matcher = |text: &str| match question.syntax {
             QuerySyntax::Regex => Matcher::from_regex(text),
             QuerySyntax::Words => Ok(Matcher::new(text)),
         };
@@ -63,12 +63,12 @@ impl RecallPlan {
             QuerySyntax::Regex => None,
             QuerySyntax::Words => find_time_phrase(query, clock.now(), zone),
         };
-        let (text, span, said) = match found {
+        let (text, span, time_phrase) = match found {
             Some((span, at)) => {
-                let said = query.get(at.clone()).unwrap_or_default().to_owned();
+                let time_phrase = query.get(at.clone()).unwrap_or_default().to_owned();
                 let rest = [query.get(..at.start), query.get(at.end..)];
                 let rest = rest.map(Option::unwrap_or_default).join(" ");
-                (rest.trim().to_owned(), Some((span.from, span.to)), Some(said))
+                (rest.trim().to_owned(), Some((span.from, span.to)), Some(time_phrase))
             }
             None => (query.trim().to_owned(), None, None),
         };
@@ -78,27 +78,25 @@ impl RecallPlan {
             return Err(ModelError::invalid("session", problem).into());
         }
         // A query that only names a time asks what happened then.
-        let only_time = said.is_some() && is_time_only(&text);
+        let only_time = time_phrase.is_some() && is_time_only(&text);
         // A text may contain the date itself.
-        let is_date = said.as_ref().is_some_and(|said| said.contains(char::is_numeric));
-        let whole = query.trim().to_owned();
-        let text = if text.is_empty() || is_date { whole.clone() } else { text };
-        let needle = needle_of(&text)?;
-        if needle.is_empty() {
+        let is_date = time_phrase.as_ref().is_some_and(|phrase| phrase.contains(char::is_numeric));
+        let full_query = query.trim().to_owned();
+        let text = if text.is_empty() || is_date { full_query.clone() } else { text };
+        let matcher = build_matcher(&text)?;
+        if matcher.is_empty() {
             let problem = "has nothing to look for: use a word, a name or a symbol";
             return Err(ModelError::invalid("query", problem).into());
         }
-        let effort = match question.origin.is_proactive() {
-            true => SearchEffort::Quick,
-            false => SearchEffort::Full,
-        };
+        let effort =
+            if question.origin.is_proactive() { SearchEffort::Quick } else { SearchEffort::Full };
         Ok(Self {
-            matcher: needle,
+            matcher,
             text,
             span,
-            time_phrase: said,
+            time_phrase,
             is_time_doubtful: false,
-            full_query: whole,
+            full_query,
             only_time: only_time && effort.is_full() && question.tier.is_none(),
             entry_filter: question.filter.entry_filter(),
             session: session.map(|id| CurrentSession {
@@ -149,11 +147,11 @@ impl RecallPlan {
 
     /// Summary for `explain`.
     pub(super) fn explain(&self) -> String {
-        let mut said = format!("{:?}", tome_model::truncate_to(&self.text, 80));
+        let mut summary = format!("{:?}", tome_model::truncate_to(&self.text, 80));
         if let Some(time) = &self.time_phrase {
-            said.push_str(&format!(", time {time:?}"));
+            summary.push_str(&format!(", time {time:?}"));
         }
-        said
+        summary
     }
 }
 

@@ -186,7 +186,7 @@ impl RecallQuery {
 }
 
 impl QueryOrigin {
-    /// Returns whether nobody asked and an agent waits.
+    /// Returns whether the query was made for a hint, while an agent waits.
     pub(super) fn is_proactive(&self) -> bool {
         matches!(self, Self::Proactive { .. })
     }
@@ -271,8 +271,8 @@ macro_rules! named {
                     $($text => Ok(Self::$variant),)+
                     _ => {
                         let known = [$($text),+].join(", ");
-                        let said = tome_model::truncate_to(text, 60);
-                        Err(tome_model::ModelError::invalid($field, format!("{said:?} is unknown: use one of {known}")))
+                        let shown = tome_model::truncate_to(text, 60);
+                        Err(tome_model::ModelError::invalid($field, format!("{shown:?} is unknown: use one of {known}")))
                     }
                 }
             }

@@ -134,18 +134,21 @@ impl CandidatePool {
         };
         // Decided for all together, because the neighbors of only the best turns are known.
         let chats = turns.iter().filter(|turn| is_between_people(&matches, **turn, near)).count();
-        let similarity_weight = match 2 * chats > turns.len() {
-            true => script_weight * LOW_SIMILARITY_WEIGHT,
-            false => similarity_weight,
+        let similarity_weight = if 2 * chats > turns.len() {
+            script_weight * LOW_SIMILARITY_WEIGHT
+        } else {
+            similarity_weight
         };
         let wants_words = plan.tier != Some(Tier::Vectors);
-        let words: Vec<Option<f32>> = match wants_words {
-            true => score_words(&matches, near, &terms),
-            false => vec![None; matches.len()],
+        let words: Vec<Option<f32>> = if wants_words {
+            score_words(&matches, near, &terms)
+        } else {
+            vec![None; matches.len()]
         };
-        let own: Vec<Option<f32>> = match self.vectors.is_uniform() {
-            true => self.candidates.list.iter().zip(&matches).map(similarity).collect(),
-            false => vec![None; matches.len()],
+        let own: Vec<Option<f32>> = if self.vectors.is_uniform() {
+            self.candidates.list.iter().zip(&matches).map(similarity).collect()
+        } else {
+            vec![None; matches.len()]
         };
         let similarities = add_neighbor_similarity(&own, &matches, near);
         // With a BM25 index, the text scan is redundant: BM25 also has IDF.
@@ -244,8 +247,8 @@ impl CandidatePool {
         let all: Vec<&RecallCandidate> =
             turns.iter().filter_map(|turn| self.candidates.list.get(*turn)).collect();
         let sides = parallel::map(all, TURNS_PER_THREAD, |turn: &RecallCandidate| {
-            let Some(asked) = self.sets.get(turn.set_index) else { return Ok(None) };
-            let ledger = asked.open(indexer)?.ledger;
+            let Some(searched_set) = self.sets.get(turn.set_index) else { return Ok(None) };
+            let ledger = searched_set.open(indexer)?.ledger;
             ledger.map_or(Ok(None), |ledger| load_sides(turn, &ledger))
         });
         let mut near = HashMap::new();
@@ -257,32 +260,32 @@ impl CandidatePool {
                 continue;
             };
             let is_long = bytes > NEIGHBOR_BYTES_MAX;
-            let mut places: Vec<(isize, usize)> = vec![(0, index)];
+            let mut indexes: Vec<(isize, usize)> = vec![(0, index)];
             let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
             for (distance, (mark, event)) in sides {
                 if !plan.entry_filter.admits(&event_meta(&event)) {
                     continue;
                 }
                 let id = (index_set, EntryKey::Event(mark.seq), ByteRange::default());
-                let place = match self.candidates.position(&id) {
-                    Some(place) => place,
+                let neighbor_index = match self.candidates.position(&id) {
+                    Some(neighbor_index) => neighbor_index,
                     None => {
-                        let mut neighbour = RecallCandidate::from_event(index_set, mark, &event);
+                        let mut neighbor = RecallCandidate::from_event(index_set, mark, &event);
                         // Two long turns do not need each other's terms.
-                        if is_long && neighbour.text_bytes() > NEIGHBOR_BYTES_MAX {
+                        if is_long && neighbor.text_bytes() > NEIGHBOR_BYTES_MAX {
                             continue;
                         }
                         if let Some(found) = self.candidates.take_skipped(&id) {
-                            neighbour = RecallCandidate { body: neighbour.body, ..found };
+                            neighbor = RecallCandidate { body: neighbor.body, ..found };
                         }
-                        self.candidates.add(neighbour);
+                        self.candidates.add(neighbor);
                         self.candidates.list.len() - 1
                     }
                 };
-                places.push((distance, place));
+                indexes.push((distance, neighbor_index));
             }
-            for (a, one) in &places {
-                for (b, other) in &places {
+            for (a, one) in &indexes {
+                for (b, other) in &indexes {
                     if a != b && (a - b).abs() <= 2 {
                         near.insert((*one, b - a), *other);
                     }
@@ -376,8 +379,8 @@ fn rank_by_kind(scores: &[Option<f32>], kinds: &[SourceKind]) -> Vec<Option<usiz
     for kind in SourceKind::ALL {
         let of = |(score, own): (&Option<f32>, &SourceKind)| score.filter(|_| *own == kind);
         let only: Vec<Option<f32>> = scores.iter().zip(kinds).map(of).collect();
-        for (place, rank) in all.iter_mut().zip(rank_scores(&only)) {
-            *place = place.or(rank);
+        for (slot, rank) in all.iter_mut().zip(rank_scores(&only)) {
+            *slot = slot.or(rank);
         }
     }
     all
@@ -407,9 +410,10 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
         // A page's candidate covers the whole text; an event's chunks are ranges of it.
         if is_event { &candidate.chunks } else { &[] },
     );
-    let form = match is_event {
-        true => TurnForm::parse(&body.text, &body.kind, &terms.query_terms),
-        false => TurnForm::default(),
+    let form = if is_event {
+        TurnForm::parse(&body.text, &body.kind, &terms.query_terms)
+    } else {
+        TurnForm::default()
     };
     Some(TermMatch { form, ..matched })
 }

@@ -40,9 +40,10 @@ impl CandidatePool {
                 // Break ties deterministically, whatever order an index returned.
                 let tied = |index: usize| self.candidates.list.get(index).map(tie_break_key);
                 order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
-                let most = match is_event {
-                    true => plan.effort.events_read_max(tier),
-                    false => plan.effort.pages_read_max(),
+                let most = if is_event {
+                    plan.effort.events_read_max(tier)
+                } else {
+                    plan.effort.pages_read_max()
                 };
                 // Of many stores, almost every text takes opening another one.
                 let most = if self.sets.is_wide { most / 2 } else { most };
@@ -93,14 +94,14 @@ impl CandidatePool {
         indexer: &Indexer,
         look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
     ) -> Result<Vec<R>, RecallError> {
-        let (asked, is_wide) = (&self.sets, self.sets.is_wide);
+        let (sets, is_wide) = (&self.sets, self.sets.is_wide);
         let read =
             |page: &mut [RecallCandidate]| -> Result<(Vec<R>, Option<RecallError>), RecallError> {
-                let asked = page.first().and_then(|one| asked.get(one.set_index));
-                let opened = asked.map(|asked| {
-                    let open = asked.open(indexer)?;
+                let searched_set = page.first().and_then(|one| sets.get(one.set_index));
+                let opened = searched_set.map(|searched_set| {
+                    let open = searched_set.open(indexer)?;
                     load_bodies(page, indexer, open.ledger.as_deref())?;
-                    Ok((open, &asked.query_vectors))
+                    Ok((open, &searched_set.query_vectors))
                 });
                 let (opened, problem) = match opened.transpose() {
                     Ok(opened) => (opened, None),
@@ -123,12 +124,12 @@ impl CandidatePool {
             // Group pages by index set, so that each is opened once.
             pages.sort_by_key(|(_, page)| page.first().map(|one| one.set_index));
         }
-        let work = |(place, page)| (place, read(page));
+        let work = |(index, page)| (index, read(page));
         // Where file descriptors are few, stores are opened one after the other.
         let opens_many = is_wide && indexer.stores.index_sets_max() > 0;
         let per_thread = if opens_many { STORES_PER_THREAD } else { TEXTS_PER_THREAD };
         let mut looked = parallel::map(pages, per_thread, work);
-        looked.sort_by_key(|(place, _)| *place);
+        looked.sort_by_key(|(index, _)| *index);
         let mut all = Vec::new();
         for (_, page) in looked {
             let (results, problem) = page?;

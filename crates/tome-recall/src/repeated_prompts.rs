@@ -33,20 +33,21 @@ impl Recall {
         ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
         let is_person = matches!(question.origin, QueryOrigin::Person);
-        let asked = match is_person {
-            true => LivePrompts::from_texts([&*question.text]),
-            false => LivePrompts::from_query(question),
+        let prompts = if is_person {
+            LivePrompts::from_texts([&*question.text])
+        } else {
+            LivePrompts::from_query(question)
         };
         let mut looked_up = 0;
         let (mut kept, mut unanswered) = (Vec::with_capacity(ranked.len()), Vec::new());
         for mut one in std::mem::take(ranked) {
             let is_copy =
-                one.candidate.body.as_ref().is_some_and(|body| asked.is_repeated_prompt(body));
+                one.candidate.body.as_ref().is_some_and(|body| prompts.is_repeated_prompt(body));
             if is_copy {
                 looked_up += 1;
-                let asked = gathered.sets.get(one.candidate.set_index);
-                let answer = match asked.filter(|_| looked_up <= REPEATS_MAX) {
-                    Some(asked) => match asked.open(&self.indexer)?.ledger {
+                let searched_set = gathered.sets.get(one.candidate.set_index);
+                let answer = match searched_set.filter(|_| looked_up <= REPEATS_MAX) {
+                    Some(searched_set) => match searched_set.open(&self.indexer)?.ledger {
                         Some(ledger) => find_answer(&ledger, &one.candidate)?,
                         None => None,
                     },
@@ -81,10 +82,10 @@ impl Recall {
 
 /// Drops titles and bullets of the contents that only repeat the query.
 pub(super) fn drop_query_echoes(question: &RecallQuery, hits: &mut Vec<RecallHit>) {
-    let asked = LivePrompts::from_query(question);
+    let prompts = LivePrompts::from_query(question);
     hits.retain(|hit| {
         let is_summary = matches!(hit.source, EntrySource::Node | EntrySource::Grip);
-        !(is_summary && asked.matches_summary(&hit.text))
+        !(is_summary && prompts.matches_summary(&hit.text))
     });
 }
 
@@ -108,18 +109,18 @@ impl LivePrompts {
     }
 
     fn is_repeated_prompt(&self, body: &CandidateBody) -> bool {
-        let is_said = body.kind == EventKind::UserMessage.as_str();
+        let is_user_message = body.kind == EventKind::UserMessage.as_str();
         let is_event = matches!(
             body.record,
             CandidateRecord::Event { .. }
                 | CandidateRecord::Grip { .. }
                 | CandidateRecord::ForeignLine { .. }
         );
-        if !is_said || !is_event {
+        if !is_user_message || !is_event {
             return false;
         }
         let words: Vec<String> = plain_words(&body.text).collect();
-        self.0.iter().any(|asked| is_nearly_same(asked, &words))
+        self.0.iter().any(|prompt| is_nearly_same(prompt, &words))
     }
 }
 

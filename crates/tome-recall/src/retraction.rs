@@ -26,8 +26,10 @@ impl Recall {
         gathered: &CandidatePool,
     ) -> Result<(), RecallError> {
         let mut kept = Vec::with_capacity(chosen.len());
-        for one in chosen.drain(..) {
-            let Some(candidate) = ranked.get(one.at()).map(|one| &one.candidate) else { continue };
+        for choice in chosen.drain(..) {
+            let Some(candidate) = ranked.get(choice.at()).map(|ranked| &ranked.candidate) else {
+                continue;
+            };
             let body = candidate.body.as_ref();
             let set = gathered.sets.get(candidate.set_index);
             let is_retracted = match (body, body.and_then(CandidateBody::mark), set) {
@@ -38,7 +40,7 @@ impl Recall {
                 _ => false,
             };
             if !is_retracted {
-                kept.push(one);
+                kept.push(choice);
             }
         }
         *chosen = kept;

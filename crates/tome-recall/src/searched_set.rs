@@ -144,9 +144,10 @@ pub(super) struct VectorCoverage {
 
 impl VectorCoverage {
     pub(super) fn count_store(&mut self, has_vectors: bool) {
-        match has_vectors {
-            true => self.with += 1,
-            false => self.without += 1,
+        if has_vectors {
+            self.with += 1;
+        } else {
+            self.without += 1;
         }
     }
 

@@ -80,8 +80,8 @@ impl TermScorer {
             chunk_count: pieces,
             form: TurnForm::default(),
         };
-        let whole = [ByteRange::default()];
-        let parts = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };
+        let whole_text = [ByteRange::default()];
+        let parts = if parts.is_empty() { whole_text.as_slice() } else { parts.as_slice() };
         let (mut scores, mut best) = (Vec::with_capacity(parts.len()), 0.0);
         for (number, part) in parts.iter().enumerate() {
             let mut counts = vec![0.0f32; self.weights.len()];

@@ -80,7 +80,7 @@ impl CandidatePool {
         let filter = EntryFilter { since: None, until: None, ..plan.entry_filter.clone() };
         candidates.retain(|one| one.meta().is_some_and(|meta| filter.admits(&meta)));
         candidates.sort_by_key(|candidate| Reverse((candidate.at, candidate.key.clone())));
-        let place = |(rank, candidate): (u32, RecallCandidate)| RankedCandidate {
+        let to_ranked = |(rank, candidate): (u32, RecallCandidate)| RankedCandidate {
             candidate,
             score: 1.0 / f64::from(rank),
             coverage: 1.0,
@@ -91,7 +91,7 @@ impl CandidatePool {
             best_range: ByteRange::default(),
             ranks: Vec::new(),
         };
-        let ranked = (1..).zip(candidates).map(place).collect();
+        let ranked = (1..).zip(candidates).map(to_ranked).collect();
         Ok((ranked, self))
     }
 }

@@ -38,9 +38,9 @@ impl TurnForm {
         if text.len() > TURN_BYTES_MAX {
             return form;
         }
-        let (speaker, said) = split_speaker(text);
+        let (speaker, message) = split_speaker(text);
         let (mut words, mut asking, mut ends_in_question) = (0, 0, false);
-        for sentence in strip_attachment(said).lines().flat_map(split_sentences) {
+        for sentence in strip_attachment(message).lines().flat_map(split_sentences) {
             let count = sentence.split_whitespace().count();
             let end = sentence.trim_end_matches(|c: char| {
                 c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '*' | '_' | '`')
@@ -81,8 +81,8 @@ fn split_speaker(text: &str) -> (Option<&str>, &str) {
             })
     };
     match text.split_once(": ").filter(|(name, _)| is_name(name)) {
-        Some((name, said)) => {
-            (Some(name).filter(|name| name.starts_with(char::is_uppercase)), said)
+        Some((name, message)) => {
+            (Some(name).filter(|name| name.starts_with(char::is_uppercase)), message)
         }
         None => (None, text),
     }

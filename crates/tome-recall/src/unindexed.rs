@@ -49,7 +49,7 @@ impl CandidatePool {
         search: &SetSearch<'_>,
         index_set: &IndexSet,
         files: &[IndexableFile],
-        known: &HashSet<String>,
+        indexed: &HashSet<String>,
     ) -> Result<u64, RecallError> {
         let since = Instant::now();
         // A file names the folder of its session.
@@ -57,7 +57,7 @@ impl CandidatePool {
         let filter = EntryFilter { session, ..search.filter.clone() };
         let (mut looked, mut had, mut late) = (0, 0, 0u64);
         for file in files {
-            if known.contains(&file.stamp()) {
+            if indexed.contains(&file.stamp()) {
                 had += 1;
                 continue;
             }
@@ -78,7 +78,7 @@ impl CandidatePool {
             self.report.report_unread(format!("{late} notes that are not indexed yet"));
         }
         // Deleted files are no hits, but still affect the index's statistics until it is updated.
-        let gone = known.len().saturating_sub(had) as u64;
+        let gone = indexed.len().saturating_sub(had) as u64;
         if looked + gone > 0 {
             self.report.record_behind(looked + gone);
             index_set.is_outdated.store(true, Ordering::Relaxed);

@@ -230,14 +230,14 @@ type Method = dyn Fn(&[SegmentRecord], usize) -> Vec<usize>;
 fn topic_groups(segments: &[SegmentRecord], grouping: &Grouping) -> Vec<usize> {
     let map = TopicMap::build_with(segments.to_vec(), &TopicNames::default(), grouping);
     let mut of: HashMap<String, usize> = HashMap::new();
-    for (place, (_, members)) in map.memberships().into_iter().enumerate() {
-        of.extend(members.into_iter().map(|id| (id, place)));
+    for (index, (_, members)) in map.memberships().into_iter().enumerate() {
+        of.extend(members.into_iter().map(|id| (id, index)));
     }
     let alone = of.len();
     segments
         .iter()
         .enumerate()
-        .map(|(place, one)| of.get(one.id.as_str()).copied().unwrap_or(alone + place))
+        .map(|(index, one)| of.get(one.id.as_str()).copied().unwrap_or(alone + index))
         .collect()
 }
 
@@ -254,9 +254,9 @@ fn same_top_file(segments: &[SegmentRecord]) -> Vec<usize> {
     let alone = segments.len();
     all.iter()
         .enumerate()
-        .map(|(place, paths)| {
+        .map(|(index, paths)| {
             let top = paths.iter().max_by_key(|path| (counts[path.as_str()], path.as_str()));
-            let Some(top) = top else { return alone + place };
+            let Some(top) = top else { return alone + index };
             let next = groups.len();
             *groups.entry(top.as_str()).or_insert(next)
         })

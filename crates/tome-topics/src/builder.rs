@@ -140,8 +140,8 @@ impl TopicMap {
         })
     }
 
-    /// Places of the segments of a topic, given its current id.
-    pub(crate) fn places(&self, id: &str) -> &[usize] {
+    /// Indexes of the segments of a topic, given its current id.
+    pub(crate) fn segment_indexes(&self, id: &str) -> &[usize] {
         let group = self.groups.iter().find(|group| group.id == id);
         group
             .map(|group| group.segments.as_slice())
@@ -151,9 +151,9 @@ impl TopicMap {
 
     pub(crate) fn segments_at<'a>(
         &'a self,
-        places: &'a [usize],
+        indexes: &'a [usize],
     ) -> impl DoubleEndedIterator<Item = &'a SegmentRecord> + Clone {
-        places.iter().filter_map(|place| self.segments.get(*place))
+        indexes.iter().filter_map(|index| self.segments.get(*index))
     }
 
     pub(crate) fn group_topic(&self, group: &Group) -> Topic {
@@ -161,10 +161,7 @@ impl TopicMap {
         Topic {
             id: group.id.clone(),
             kind: TopicKind::Group,
-            label: match group.terms.is_empty() {
-                true => title.to_owned(),
-                false => group.terms.join(", "),
-            },
+            label: if group.terms.is_empty() { title.to_owned() } else { group.terms.join(", ") },
             title: title.to_owned(),
             extent: Extent::measure(self.segments_at(&group.segments)),
         }

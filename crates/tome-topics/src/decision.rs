@@ -51,7 +51,7 @@ impl TopicMap {
         let name = id.strip_prefix("file:")?;
         let names = self.renames.all_names(name);
         let subject = Subject { kind: TopicKind::File, name, names };
-        let segments: Vec<&SegmentRecord> = self.segments_at(self.places(&id)).collect();
+        let segments: Vec<&SegmentRecord> = self.segments_at(self.segment_indexes(&id)).collect();
         let mut best: Option<(&SegmentRecord, &FactRecord)> = None;
         for (segment, turn, fact) in facts_of(&segments, &subject) {
             if fact.kind == FactKind::Decision

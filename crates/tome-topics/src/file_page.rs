@@ -28,8 +28,8 @@ impl TopicMap {
     pub fn file_page(&self, path: &str) -> FileLookup {
         let path = path.trim().trim_start_matches("./").trim_start_matches('/');
         if let Some(page) = self.page(&format!("file:{path}")) {
-            let asked = page.forwarded_from.map(|_| path.to_owned());
-            return FileLookup::Found(Box::new(TopicPage { forwarded_from: asked, ..page }));
+            let forwarded_from = page.forwarded_from.map(|_| path.to_owned());
+            return FileLookup::Found(Box::new(TopicPage { forwarded_from, ..page }));
         }
         let files = || self.named.iter().filter(|topic| topic.kind == TopicKind::File);
         let ends = |name: &str| name.strip_suffix(path).is_some_and(|rest| rest.ends_with('/'));

@@ -31,11 +31,11 @@ pub(crate) fn build_graph(
     for topic in named {
         add_shared(topic, segments.len(), grouping, &mut edges);
     }
-    let places: BTreeMap<&str, usize> =
-        segments.iter().enumerate().map(|(place, one)| (one.id.as_str(), place)).collect();
-    for (place, segment) in segments.iter().enumerate() {
-        let before = segment.continues.as_ref().and_then(|id| places.get(id.as_str()));
-        edges.extend(before.map(|before| (*before, place, CONTINUES)));
+    let indexes: BTreeMap<&str, usize> =
+        segments.iter().enumerate().map(|(index, one)| (one.id.as_str(), index)).collect();
+    for (index, segment) in segments.iter().enumerate() {
+        let before = segment.continues.as_ref().and_then(|id| indexes.get(id.as_str()));
+        edges.extend(before.map(|before| (*before, index, CONTINUES)));
     }
     let mut graph = Graph::from_edges(segments.len(), edges);
     for (from, edges) in graph.edges.iter_mut().enumerate() {
@@ -57,24 +57,24 @@ pub(crate) fn is_rare(topic: &NamedTopic, segments: usize) -> bool {
 
 /// Edges of one segment to all others, for a segment that joins groups found before.
 pub(crate) fn edges_of(
-    place: usize,
+    index: usize,
     segments: &[SegmentRecord],
     named: &[NamedTopic],
     grouping: &Grouping,
 ) -> BTreeMap<usize, i64> {
     let mut edges: BTreeMap<usize, i64> =
-        find_similar_to(place, segments, grouping).into_iter().collect();
-    for topic in named.iter().filter(|topic| topic.segments.binary_search(&place).is_ok()) {
+        find_similar_to(index, segments, grouping).into_iter().collect();
+    for topic in named.iter().filter(|topic| topic.segments.binary_search(&index).is_ok()) {
         let Some((weight, reach)) = link_weight(topic, segments.len(), grouping) else {
             continue;
         };
-        let own = topic.segments.partition_point(|other| *other < place);
+        let own = topic.segments.partition_point(|other| *other < index);
         let near = topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(own) <= reach);
-        for (_, other) in near.filter(|(_, other)| **other != place) {
+        for (_, other) in near.filter(|(_, other)| **other != index) {
             *edges.entry(*other).or_insert(0) += weight;
         }
     }
-    let Some(own) = segments.get(place) else { return BTreeMap::new() };
+    let Some(own) = segments.get(index) else { return BTreeMap::new() };
     for (other, segment) in segments.iter().enumerate() {
         let is_next = own.continues.as_ref() == Some(&segment.id)
             || segment.continues.as_ref() == Some(&own.id);
@@ -88,8 +88,8 @@ pub(crate) fn edges_of(
     edges
 }
 
-fn branch_at(segments: &[SegmentRecord], place: usize) -> Option<&String> {
-    segments.get(place).and_then(|one| one.branch.as_ref())
+fn branch_at(segments: &[SegmentRecord], index: usize) -> Option<&String> {
+    segments.get(index).and_then(|one| one.branch.as_ref())
 }
 
 fn limit_edge(weight: i64, from: Option<&String>, to: Option<&String>) -> i64 {
@@ -106,8 +106,8 @@ fn add_shared(
     edges: &mut Vec<(usize, usize, i64)>,
 ) {
     let Some((weight, reach)) = link_weight(topic, segments, grouping) else { return };
-    for (place, from) in topic.segments.iter().enumerate() {
-        for to in topic.segments.iter().skip(place + 1).take(reach) {
+    for (position, from) in topic.segments.iter().enumerate() {
+        for to in topic.segments.iter().skip(position + 1).take(reach) {
             edges.push((*from, *to, weight));
         }
     }

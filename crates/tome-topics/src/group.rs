@@ -14,10 +14,10 @@ use crate::record::SegmentRecord;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Group {
     pub(crate) id: String,
-    /// Places of its segments, ascending.
+    /// Indexes of its segments, ascending.
     pub(crate) segments: Vec<usize>,
     pub(crate) terms: Vec<String>,
-    /// The place of the segment whose title stands for the group.
+    /// Index of the segment whose title stands for the group.
     pub(crate) central: usize,
 }
 
@@ -32,9 +32,9 @@ pub(crate) fn find_topic_groups(
     let of = find_groups(&graph, grouping.resolution);
     let count = of.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for (place, group) in of.iter().enumerate() {
+    for (index, group) in of.iter().enumerate() {
         if let Some(group) = members.get_mut(*group) {
-            group.push(place);
+            group.push(index);
         }
     }
     // One segment alone is no topic.
@@ -42,7 +42,7 @@ pub(crate) fn find_topic_groups(
     let ids: Vec<BTreeSet<String>> = members
         .iter()
         .map(|group| {
-            let segments = group.iter().filter_map(|place| segments.get(*place));
+            let segments = group.iter().filter_map(|index| segments.get(*index));
             segments.map(|segment| segment.id.as_str().to_owned()).collect()
         })
         .collect();
@@ -57,13 +57,13 @@ pub(crate) fn find_topic_groups(
     (groups.collect(), names)
 }
 
-/// The places of segments, which are sorted by id.
-pub(crate) fn find_places<'a>(
+/// The indexes of segments, which are sorted by id.
+pub(crate) fn find_indexes<'a>(
     segments: &[SegmentRecord],
     ids: impl Iterator<Item = &'a str>,
 ) -> Vec<usize> {
-    let place = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
-    let mut places: Vec<usize> = ids.filter_map(place).collect();
-    places.sort_unstable();
-    places
+    let index = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
+    let mut indexes: Vec<usize> = ids.filter_map(index).collect();
+    indexes.sort_unstable();
+    indexes
 }

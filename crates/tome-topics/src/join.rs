@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::builder::{TopicMap, sort_segments};
 use crate::graph::edges_of;
-use crate::group::{Group, find_places};
+use crate::group::{Group, find_indexes};
 use crate::grouping::Grouping;
 use crate::label::label_groups;
 use crate::named::{NamedTopic, collect_named};
@@ -21,8 +21,8 @@ impl TopicMap {
             .groups
             .iter()
             .map(|(id, members)| {
-                let places = find_places(&segments, members.iter().map(String::as_str));
-                Group { id: id.clone(), segments: places, terms: Vec::new(), central: 0 }
+                let indexes = find_indexes(&segments, members.iter().map(String::as_str));
+                Group { id: id.clone(), segments: indexes, terms: Vec::new(), central: 0 }
             })
             .filter(|group| !group.segments.is_empty())
             .collect();
@@ -48,7 +48,7 @@ impl TopicMap {
         let fresh: BTreeSet<String> = changed
             .iter()
             .map(|one| one.id.as_str().to_owned())
-            .filter(|id| self.find_place(id).is_none())
+            .filter(|id| self.find_index(id).is_none())
             .collect();
         segments.extend(changed);
         sort_segments(&mut segments);
@@ -57,20 +57,20 @@ impl TopicMap {
         let mut groups: Vec<Group> = Vec::new();
         for group in &self.groups {
             let ids = self.segments_at(&group.segments).map(|segment| segment.id.as_str());
-            let places = find_places(&segments, ids);
+            let indexes = find_indexes(&segments, ids);
             let central = self.segments.get(group.central).map_or("", |one| one.id.as_str());
-            let central = find_places(&segments, std::iter::once(central));
-            let Some(first) = places.first().copied() else { continue };
+            let central = find_indexes(&segments, std::iter::once(central));
+            let Some(first) = indexes.first().copied() else { continue };
             let central = central.first().copied().unwrap_or(first);
-            groups.push(Group { segments: places, central, ..group.clone() });
+            groups.push(Group { segments: indexes, central, ..group.clone() });
         }
         let mut names = self.names.clone();
-        for place in find_places(&segments, fresh.iter().map(String::as_str)) {
-            let Some(best) = nearest_group(place, &segments, &named, &groups) else { continue };
+        for index in find_indexes(&segments, fresh.iter().map(String::as_str)) {
+            let Some(best) = nearest_group(index, &segments, &named, &groups) else { continue };
             let Some(group) = groups.get_mut(best) else { continue };
-            let at = group.segments.partition_point(|other| *other < place);
-            group.segments.insert(at, place);
-            let id = segments.get(place).map(|segment| segment.id.as_str().to_owned());
+            let at = group.segments.partition_point(|other| *other < index);
+            group.segments.insert(at, index);
+            let id = segments.get(index).map(|segment| segment.id.as_str().to_owned());
             names.groups.entry(group.id.clone()).or_default().extend(id);
         }
         Self { segments, renames, named, groups, names }
@@ -81,20 +81,20 @@ impl TopicMap {
         &self.segments
     }
 
-    fn find_place(&self, id: &str) -> Option<usize> {
+    fn find_index(&self, id: &str) -> Option<usize> {
         self.segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok()
     }
 }
 
 /// The group that gains most by a segment, as when groups are found.
 fn nearest_group(
-    place: usize,
+    index: usize,
     segments: &[SegmentRecord],
     named: &[NamedTopic],
     groups: &[Group],
 ) -> Option<usize> {
     let grouping = Grouping::default();
-    let edges = edges_of(place, segments, named, &grouping);
+    let edges = edges_of(index, segments, named, &grouping);
     let mut gains: BTreeMap<usize, i64> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate() {
         let inside = edges.iter().filter(|(other, _)| group.segments.binary_search(other).is_ok());

@@ -124,10 +124,7 @@ fn is_content(word: &str) -> bool {
 
 /// A word as in the middle of a sentence; names keep their letters.
 fn plain_word(word: &str) -> String {
-    match word.chars().skip(1).any(char::is_uppercase) {
-        true => word.to_owned(),
-        false => word.to_lowercase(),
-    }
+    if word.chars().skip(1).any(char::is_uppercase) { word.to_owned() } else { word.to_lowercase() }
 }
 
 fn term_key(term: &str) -> String {
@@ -138,11 +135,11 @@ fn term_key(term: &str) -> String {
 pub(crate) struct GroupLabel {
     /// Up to three terms.
     pub terms: Vec<String>,
-    /// The place of the segment whose title says most of what the group is about.
+    /// Index of the segment whose title best describes the group.
     pub central: usize,
 }
 
-/// Returns the labels of groups of segments, given by their places.
+/// Returns the labels of groups of segments, given by their indexes.
 pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) -> Vec<GroupLabel> {
     let mut overall: BTreeMap<String, u64> = BTreeMap::new();
     let per_segment: Vec<BTreeMap<String, (String, bool)>> =
@@ -162,7 +159,7 @@ fn label_group(
 ) -> GroupLabel {
     let mut counts: BTreeMap<&str, TermCount> = BTreeMap::new();
     for (key, (shown, is_telling)) in
-        group.iter().filter_map(|place| per_segment.get(*place)).flatten()
+        group.iter().filter_map(|index| per_segment.get(*index)).flatten()
     {
         let count = counts.entry(key).or_default();
         count.segments += 1;
@@ -223,8 +220,8 @@ fn find_central(
     label: &BTreeSet<String>,
     group: &[usize],
 ) -> usize {
-    let score = |place: usize| -> u64 {
-        let title = segments.get(place).map_or("", |segment| segment.title.as_str());
+    let score = |index: usize| -> u64 {
+        let title = segments.get(index).map_or("", |segment| segment.title.as_str());
         let words: BTreeSet<String> = title
             .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | ':'))
             .map(|word| term_key(word.trim_matches(|c: char| !c.is_alphanumeric())))
@@ -239,7 +236,7 @@ fn find_central(
         // Every title says something.
         (sum + 1) * if is_remark { 1 } else { 4 }
     };
-    let best = group.iter().copied().rev().max_by_key(|place| score(*place));
+    let best = group.iter().copied().rev().max_by_key(|index| score(*index));
     best.unwrap_or_default()
 }
 

@@ -252,18 +252,18 @@ fn renumber(groups: &[usize]) -> Vec<usize> {
         .collect()
 }
 
-fn at<T: Copy + Default>(values: &[T], place: usize) -> T {
-    values.get(place).copied().unwrap_or_default()
+fn at<T: Copy + Default>(values: &[T], index: usize) -> T {
+    values.get(index).copied().unwrap_or_default()
 }
 
-fn set<T>(values: &mut [T], place: usize, value: T) {
-    if let Some(slot) = values.get_mut(place) {
+fn set<T>(values: &mut [T], index: usize, value: T) {
+    if let Some(slot) = values.get_mut(index) {
         *slot = value;
     }
 }
 
-fn add(values: &mut [i64], place: usize, value: i64) {
-    if let Some(slot) = values.get_mut(place) {
+fn add(values: &mut [i64], index: usize, value: i64) {
+    if let Some(slot) = values.get_mut(index) {
         *slot += value;
     }
 }

@@ -168,7 +168,7 @@ fn is_symbol(term: &str) -> bool {
 pub(crate) fn collect_named(segments: &[SegmentRecord], renames: &Renames) -> Vec<NamedTopic> {
     // By kind and key: errors that differ in numbers only are one topic, named by the first.
     let mut found: BTreeMap<(TopicKind, String), NamedTopic> = BTreeMap::new();
-    for (place, segment) in segments.iter().enumerate() {
+    for (index, segment) in segments.iter().enumerate() {
         for (kind, name) in segment_names(segment, renames) {
             let key = match kind {
                 TopicKind::Error => error_signature(&name),
@@ -179,8 +179,8 @@ pub(crate) fn collect_named(segments: &[SegmentRecord], renames: &Renames) -> Ve
                 name,
                 segments: Vec::new(),
             });
-            if topic.segments.last() != Some(&place) {
-                topic.segments.push(place);
+            if topic.segments.last() != Some(&index) {
+                topic.segments.push(index);
             }
         }
     }

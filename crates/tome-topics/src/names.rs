@@ -45,23 +45,23 @@ impl TopicNames {
         for (id, segments) in &last.groups {
             id_of.extend(segments.iter().map(|segment| (segment.as_str(), id.as_str())));
         }
-        for (place, segments) in groups.iter().enumerate() {
+        for (index, segments) in groups.iter().enumerate() {
             for id in segments.iter().filter_map(|segment| id_of.get(segment.as_str())) {
-                *shared.entry((id, place)).or_insert(0) += 1;
+                *shared.entry((id, index)).or_insert(0) += 1;
             }
         }
         let mut matches: Vec<(usize, &str, usize)> =
-            shared.iter().map(|((id, place), count)| (*count, *id, *place)).collect();
+            shared.iter().map(|((id, index), count)| (*count, *id, *index)).collect();
         matches.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)).then(a.2.cmp(&b.2)));
         let mut ids: Vec<Option<String>> = vec![None; groups.len()];
         let mut heirs: BTreeMap<&str, usize> = BTreeMap::new();
         let mut used: BTreeSet<String> = BTreeSet::new();
-        for (_, id, place) in &matches {
+        for (_, id, index) in &matches {
             // The group with most of its segments: it keeps the id, or the id forwards to it.
-            heirs.entry(id).or_insert(*place);
-            let slot = ids.get_mut(*place);
+            heirs.entry(id).or_insert(*index);
+            let slot = ids.get_mut(*index);
             if let Some(slot) = slot.filter(|slot| slot.is_none())
-                && heirs.get(id) == Some(place)
+                && heirs.get(id) == Some(index)
             {
                 *slot = Some((*id).to_owned());
                 used.insert((*id).to_owned());
@@ -83,8 +83,8 @@ impl TopicNames {
         for (id, segments) in names.iter().zip(groups) {
             next.groups.insert(id.clone(), segments.clone());
         }
-        for (id, place) in heirs {
-            if let Some(heir) = names.get(place).filter(|heir| *heir != id) {
+        for (id, index) in heirs {
+            if let Some(heir) = names.get(index).filter(|heir| *heir != id) {
                 next.forwards.insert(id.to_owned(), heir.clone());
             }
         }

@@ -152,10 +152,10 @@ impl Subject<'_> {
                 let with = |outcome| runs.iter().filter(|one| **one == outcome).count();
                 let parts =
                     [(with(RunOutcome::Failed), "failed"), (with(RunOutcome::Passed), "passed")];
-                let said = parts.iter().filter(|(times, _)| *times > 0).map(|(times, word)| {
+                let counts = parts.iter().filter(|(times, _)| *times > 0).map(|(times, word)| {
                     if *times == 1 { (*word).to_owned() } else { format!("{word} {times} times") }
                 });
-                (!runs.is_empty()).then(|| said.collect::<Vec<_>>().join(", "))
+                (!runs.is_empty()).then(|| counts.collect::<Vec<_>>().join(", "))
             }
             TopicKind::Error => {
                 let signature = error_signature(self.name);
@@ -202,7 +202,7 @@ impl Subject<'_> {
         })
     }
 
-    /// Whether a statement is about the subject, not only said at the same time.
+    /// Whether a statement is about the subject, not only made at the same time.
     fn concerns(&self, fact: &FactRecord, turn: Option<&TurnRecord>) -> bool {
         match self.kind {
             TopicKind::File => {}
@@ -244,12 +244,12 @@ impl TopicMap {
             _ => Vec::new(),
         };
         let subject = Subject { kind: topic.kind, name: &topic.label, names };
-        let places = self.places(&current);
-        let segments: Vec<&SegmentRecord> = self.segments_at(places).collect();
+        let indexes = self.segment_indexes(&current);
+        let segments: Vec<&SegmentRecord> = self.segments_at(indexes).collect();
         let page = self.build_page(&topic, &subject, &segments);
-        let asked = id.trim();
+        let requested = id.trim();
         let is_forwarded = matches!(topic.kind, TopicKind::Group | TopicKind::File);
-        let forwarded_from = (is_forwarded && asked != current).then(|| asked.to_owned());
+        let forwarded_from = (is_forwarded && requested != current).then(|| requested.to_owned());
         Some(TopicPage { forwarded_from, ..page })
     }
 
@@ -442,8 +442,8 @@ fn list_facts(facts: &[&FactRecord], kind: FactKind, facts_max: usize) -> Vec<Pa
     let mut found: Vec<PageFact> =
         facts.iter().filter(|fact| fact.kind == kind).map(|fact| page_fact(fact)).collect();
     found.sort_by_key(|fact| std::cmp::Reverse((fact.at, fact.number)));
-    let mut said = BTreeSet::new();
-    found.retain(|fact| said.insert(fact.text.clone()));
+    let mut seen = BTreeSet::new();
+    found.retain(|fact| seen.insert(fact.text.clone()));
     found.truncate(facts_max);
     found
 }
@@ -464,11 +464,11 @@ fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageF
     rated.sort_by(|a, b| b.0.cmp(&a.0).then((b.1.at, b.1.number).cmp(&(a.1.at, a.1.number))));
     let mut chosen: Vec<PageFact> = Vec::new();
     for (_, fact) in rated {
-        let is_said = |other: &PageFact| {
+        let is_covered = |other: &PageFact| {
             other.number == fact.number && other.text == fact.text
                 || is_alike(&other.text, &fact.text)
         };
-        if chosen.len() < STATEMENTS_MAX && !chosen.iter().chain(decisions).any(is_said) {
+        if chosen.len() < STATEMENTS_MAX && !chosen.iter().chain(decisions).any(is_covered) {
             chosen.push(page_fact(fact));
         }
     }

@@ -189,6 +189,6 @@ pub struct FactRecord {
     pub number: u64,
     /// When it was said.
     pub at: Millis,
-    /// Place of its turn in the segment.
+    /// Index of its turn in the segment.
     pub turn: usize,
 }

@@ -19,7 +19,7 @@ pub struct RelatedTopic {
 impl TopicMap {
     /// The topics that share most with a topic, given its current id.
     pub fn related(&self, id: &str) -> Vec<RelatedTopic> {
-        let own: BTreeSet<usize> = self.places(id).iter().copied().collect();
+        let own: BTreeSet<usize> = self.segment_indexes(id).iter().copied().collect();
         if own.is_empty() {
             return Vec::new();
         }
@@ -39,16 +39,16 @@ impl TopicMap {
             let all = self.segments.len();
             self.named.iter().filter(move |topic| topic.kind == kind && is_rare(topic, all))
         };
-        let touches = |places: &[usize]| places.iter().any(|place| own.contains(place));
+        let touches = |indexes: &[usize]| indexes.iter().any(|index| own.contains(index));
         let files: Vec<&[usize]> = rare(TopicKind::File)
             .map(|topic| topic.segments.as_slice())
-            .filter(|places| touches(places))
+            .filter(|indexes| touches(indexes))
             .collect();
         let mut found = Vec::new();
         for group in self.groups.iter().filter(|group| group.id != id) {
-            let common = group.segments.iter().filter(|place| own.contains(place)).count();
-            let is_member = |place: &usize| group.segments.binary_search(place).is_ok();
-            let shared = files.iter().filter(|places| places.iter().any(is_member)).count();
+            let common = group.segments.iter().filter(|index| own.contains(index)).count();
+            let is_member = |index: &usize| group.segments.binary_search(index).is_ok();
+            let shared = files.iter().filter(|indexes| indexes.iter().any(is_member)).count();
             let (score, reason) = match (common, shared) {
                 (1.., _) => (common * 2, count(common, "segment in common", "segments in common")),
                 (0, 1..) => (shared, format!("shares {}", count(shared, "file", "files"))),
@@ -65,7 +65,7 @@ impl TopicMap {
             return Vec::new();
         };
         let mut together: BTreeMap<String, usize> = BTreeMap::new();
-        for segment in own.iter().filter_map(|place| self.segments.get(*place)) {
+        for segment in own.iter().filter_map(|index| self.segments.get(*index)) {
             for turn in segment.turns.iter().filter(|turn| turn.is_focused()) {
                 let changed: BTreeSet<String> = turn
                     .files

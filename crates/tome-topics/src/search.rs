@@ -76,9 +76,9 @@ impl TopicMap {
                 segment.session.as_str() == session
                     && (segment.first_at..=segment.last_at).contains(&at)
             };
-            let Some(place) = self.segments.iter().position(is_it) else { continue };
+            let Some(index) = self.segments.iter().position(is_it) else { continue };
             let group =
-                self.groups.iter().position(|group| group.segments.binary_search(&place).is_ok());
+                self.groups.iter().position(|group| group.segments.binary_search(&index).is_ok());
             if let Some(group) = group {
                 *counts.entry(group).or_insert(0) += 1;
             }

@@ -36,29 +36,29 @@ pub(crate) fn find_similar(
     }
     edges.sort_by_key(|edge| (edge.0, edge.1));
     edges.dedup_by_key(|edge| (edge.0, edge.1));
-    let place = |row: usize| packed.get(row).map_or(0, |(place, _)| *place);
+    let index_of = |row: usize| packed.get(row).map_or(0, |(index, _)| *index);
     edges
         .into_iter()
         .map(|(a, b, similarity)| {
-            (place(a), place(b), weigh_similarity(similarity, least, grouping))
+            (index_of(a), index_of(b), weigh_similarity(similarity, least, grouping))
         })
         .collect()
 }
 
 /// Returns the nearest neighbors of one segment, with weights up to [`ONE`].
 pub(crate) fn find_similar_to(
-    place: usize,
+    index: usize,
     segments: &[SegmentRecord],
     grouping: &Grouping,
 ) -> Vec<(usize, i64)> {
     let packed = pack_vectors(segments);
-    let Ok(row) = packed.binary_search_by_key(&place, |(place, _)| *place) else {
+    let Ok(row) = packed.binary_search_by_key(&index, |(index, _)| *index) else {
         return Vec::new();
     };
     let Some((_, own)) = packed.get(row) else { return Vec::new() };
     let least = calibrate(&packed);
     let mut nearest = vec![Vec::new()];
-    for (other, vector) in packed.iter().filter(|(other, _)| *other != place) {
+    for (other, vector) in packed.iter().filter(|(other, _)| *other != index) {
         let similarity = own.cosine(vector);
         if similarity >= least {
             keep_nearest(&mut nearest, (0, *other), similarity, grouping.neighbors);
@@ -73,7 +73,7 @@ pub(crate) fn find_similar_to(
 fn pack_vectors(segments: &[SegmentRecord]) -> Vec<(usize, PackedVector<'_>)> {
     let packed = segments.iter().enumerate();
     packed
-        .filter_map(|(place, segment)| Some((place, PackedVector::new(&segment.vector)?)))
+        .filter_map(|(index, segment)| Some((index, PackedVector::new(&segment.vector)?)))
         .collect()
 }
 
@@ -154,11 +154,11 @@ fn scan_rows(
             for (distance, other) in distances.iter_mut().zip(others) {
                 *distance = (head ^ other).count_ones();
             }
-            for (place, distance) in distances.iter().enumerate().take(others.len()) {
+            for (offset, distance) in distances.iter().enumerate().take(others.len()) {
                 if *distance > head_max {
                     continue;
                 }
-                let other_row = row + 1 + block * BLOCK_ROWS + place;
+                let other_row = row + 1 + block * BLOCK_ROWS + offset;
                 let pairs = own_signs.iter().zip(signs.row(other_row));
                 if pairs.map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() > signs_max {
                     continue;
@@ -186,9 +186,9 @@ fn keep_nearest(
     let is_before = |known: &(f32, usize)| {
         known.0 > similarity || known.0.total_cmp(&similarity).is_eq() && known.1 < other
     };
-    let place = found.partition_point(is_before);
-    if place < neighbors {
-        found.insert(place, (similarity, other));
+    let index = found.partition_point(is_before);
+    if index < neighbors {
+        found.insert(index, (similarity, other));
         found.truncate(neighbors);
     }
 }

@@ -94,10 +94,10 @@ pub(super) fn merge_entries(
     }
     let total = same.len();
     let kept = same.into_values().enumerate().skip(total.saturating_sub(below_max));
-    let entries = kept.filter_map(|(place, same)| {
+    let entries = kept.filter_map(|(index, same)| {
         let level = same.first()?.id.level();
-        let is_open = total - place <= depth.expanded_count(level);
-        merge_same_node(same, is_open, depth.next_level(place + 1 == total), below_max)
+        let is_open = total - index <= depth.expanded_count(level);
+        merge_same_node(same, is_open, depth.next_level(index + 1 == total), below_max)
     });
     (entries.collect(), total as u64)
 }
@@ -115,23 +115,23 @@ fn merge_same_node(
     below_max: usize,
 ) -> Option<CalendarEntry> {
     let mut lists = Vec::with_capacity(same.len());
-    let mut whole: Option<CalendarEntry> = None;
+    let mut merged: Option<CalendarEntry> = None;
     for mut entry in same {
         lists.push(std::mem::take(&mut entry.entries));
-        whole = Some(match whole {
+        merged = Some(match merged {
             None => entry,
-            Some(whole) => whole.add(entry),
+            Some(merged) => merged.add(entry),
         });
     }
-    let mut whole = whole?;
-    whole.shares.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| a.project.cmp(&b.project)));
-    if let Some(largest) = whole.shares.first() {
-        whole.title.clone_from(&largest.title);
+    let mut merged = merged?;
+    merged.shares.sort_by(|a, b| b.events.cmp(&a.events).then_with(|| a.project.cmp(&b.project)));
+    if let Some(largest) = merged.shares.first() {
+        merged.title.clone_from(&largest.title);
     }
     if is_open {
-        (whole.entries, whole.children) = merge_entries(lists, depth, below_max);
+        (merged.entries, merged.children) = merge_entries(lists, depth, below_max);
     }
-    Some(whole)
+    Some(merged)
 }
 
 impl CalendarEntry {

@@ -135,9 +135,12 @@ impl CalendarListing {
         }
         if let Some(after) = &page.after {
             let seen = sort_key(after);
-            self.entries.retain(|entry| match page.newest_first {
-                true => sort_key(&entry.id) < seen,
-                false => sort_key(&entry.id) > seen,
+            self.entries.retain(|entry| {
+                if page.newest_first {
+                    sort_key(&entry.id) < seen
+                } else {
+                    sort_key(&entry.id) > seen
+                }
             });
         }
         let has_more = self.entries.len() > page.entries_max;
@@ -229,11 +232,11 @@ fn build_entries(
     heads.retain(|head| !head.removed && head.has_any_agent(&ask.agents));
     let total = heads.len();
     let mut entries = Vec::with_capacity(total);
-    for (place, head) in heads.into_iter().enumerate() {
+    for (index, head) in heads.into_iter().enumerate() {
         let opens = depth.expanded_count(head.id.level()).min(ask.below_max);
         let mut entry = CalendarEntry::from_head(head, project);
-        if total - place <= opens {
-            let depth = depth.next_level(place + 1 == total);
+        if total - index <= opens {
+            let depth = depth.next_level(index + 1 == total);
             entry.entries = list_children(store, project, Some(&entry.id), ask, depth)?;
         }
         entries.push(entry);
@@ -269,6 +272,6 @@ impl CalendarEntry {
 /// Error for a missing node.
 pub(super) fn node_not_found(id: &str, project: Option<&str>) -> HomeError {
     let id = truncate_to(id, 120);
-    let place = project.map(|root| format!(" in {root}")).unwrap_or_default();
-    HomeError::NotFound(format!("no node {id}{place}: nothing was recorded then"))
+    let in_project = project.map(|root| format!(" in {root}")).unwrap_or_default();
+    HomeError::NotFound(format!("no node {id}{in_project}: nothing was recorded then"))
 }

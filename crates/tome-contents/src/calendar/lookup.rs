@@ -114,9 +114,9 @@ impl Calendar {
             return self.resolve_node_id(&format!("{SEGMENT_PREFIX}{day}:{}", id.trim()), project);
         }
         let parsed = NodeId::parse(id);
-        let Some(place) = id.trim().strip_prefix(SEGMENT_PREFIX) else { return Ok(parsed?) };
+        let Some(suffix) = id.trim().strip_prefix(SEGMENT_PREFIX) else { return Ok(parsed?) };
         // The day must be complete.
-        let (Err(error), Some((_, some))) = (&parsed, place.split_once(':')) else {
+        let (Err(error), Some((_, some))) = (&parsed, suffix.split_once(':')) else {
             return Ok(parsed?);
         };
         if some.is_empty() || !some.chars().all(|c| c.is_ascii_alphanumeric()) {
@@ -136,10 +136,10 @@ impl Calendar {
     /// Resolves a grip id; `grip:` and the time suffice if they are unique.
     fn resolve_grip_id(&self, id: &str, project: Option<&str>) -> Result<GripId, HomeError> {
         let parsed = GripId::parse(id);
-        let (Err(error), Some(place)) = (&parsed, id.trim().strip_prefix(GRIP_PREFIX)) else {
+        let (Err(error), Some(suffix)) = (&parsed, id.trim().strip_prefix(GRIP_PREFIX)) else {
             return Ok(parsed?);
         };
-        let (at_ms, some) = place.split_once(':').unwrap_or((place, ""));
+        let (at_ms, some) = suffix.split_once(':').unwrap_or((suffix, ""));
         // The smallest id that a grip of this time can have.
         let first = GripId::parse(&format!("{GRIP_PREFIX}{at_ms}:{}", "0".repeat(26)));
         let (Ok(first), true) = (first, some.chars().all(|c| c.is_ascii_alphanumeric())) else {
@@ -176,9 +176,9 @@ fn parse_ulid_time(text: &str) -> Option<Millis> {
         return None;
     }
     let mut at_ms: u64 = 0;
-    for (place, c) in text.to_ascii_uppercase().chars().enumerate() {
+    for (index, c) in text.to_ascii_uppercase().chars().enumerate() {
         let digit = DIGITS.find(c)? as u64;
-        if place < ULID_TIME_CHARS {
+        if index < ULID_TIME_CHARS {
             at_ms = at_ms.checked_mul(32)?.checked_add(digit)?;
         }
     }
@@ -202,12 +202,12 @@ fn find_sources(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Vec<u6
 
 /// Returns the only candidate, an error if there are several, or `None`.
 fn single_match<I: Ord + ToString>(
-    asked: &str,
+    id: &str,
     mut like: BTreeSet<I>,
 ) -> Option<Result<I, HomeError>> {
     if like.len() > 1 {
         let some = like.iter().take(CANDIDATES_MAX).map(ToString::to_string).collect();
-        let prefix = truncate_to(asked, 120).to_owned();
+        let prefix = truncate_to(id, 120).to_owned();
         return Some(Err(HomeError::Ambiguous { prefix, some }));
     }
     like.pop_first().map(Ok)

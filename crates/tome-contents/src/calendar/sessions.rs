@@ -50,12 +50,12 @@ impl Calendar {
             let Some((mut listing, rank)) = query.read_listing(&store, stats)? else { continue };
             list.total += 1;
             // Among equals the latest stay first.
-            let place = found.partition_point(|(_, other)| *other >= rank);
-            if place < query.sessions_max {
+            let index = found.partition_point(|(_, other)| *other >= rank);
+            if index < query.sessions_max {
                 listing.short_id = shorten_id(listing.id.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
                 listing.worktree = find_last_worktree(&store, &stats.project, &stats.session)?;
-                found.insert(place, (listing, rank));
+                found.insert(index, (listing, rank));
                 found.truncate(query.sessions_max);
             }
         }

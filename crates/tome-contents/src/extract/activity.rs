@@ -135,15 +135,15 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
 /// The reason for a turn whose request names nothing, such as "Do it.": what came of it, or else its
 /// prompt.
 fn describe_reason(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
-    let said = turn.conclusion.as_ref().map(|(_, found)| found.render(REASON_CHARS_MAX));
-    said.or_else(|| Some(find_statement(&turn.answer_parts)?.render(REASON_CHARS_MAX))).or_else(
-        || {
+    let conclusion = turn.conclusion.as_ref().map(|(_, found)| found.render(REASON_CHARS_MAX));
+    conclusion
+        .or_else(|| Some(find_statement(&turn.answer_parts)?.render(REASON_CHARS_MAX)))
+        .or_else(|| {
             let prompt = events.get(turn.prompt?)?.text.split_whitespace();
             let line =
                 truncate_words(&prompt.take(40).collect::<Vec<_>>().join(" "), REASON_CHARS_MAX);
             line.chars().any(char::is_alphanumeric).then_some(line)
-        },
-    )
+        })
 }
 
 fn read_command(run: &CommandRun<'_>) -> CommandEvent {

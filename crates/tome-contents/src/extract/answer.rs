@@ -36,42 +36,43 @@ pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSent
         return Some(found);
     }
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
-    for (place, sentence) in parts.sentences.iter().enumerate() {
+    for (index, sentence) in parts.sentences.iter().enumerate() {
         // An item below another one is a detail of it.
         if sentence.shape == SentenceShape::Item && sentence.indent > 1 {
             continue;
         }
-        let (mut found, has_list) = read_statement(parts, place, sentence);
+        let (mut found, has_list) = read_statement(parts, index, sentence);
         let shape = if has_list { SentenceShape::Running } else { sentence.shape };
-        let Some(score) = score_conclusion(&found.text, &found.lead, place, shape) else {
+        let Some(score) = score_conclusion(&found.text, &found.lead, index, shape) else {
             continue;
         };
         // A heading over a list says less than a sentence.
         found.score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
         found.is_item = shape == SentenceShape::Item;
         if found.score > 0 && best.as_ref().is_none_or(|(_, best)| found.score > best.score) {
-            best = Some((place, found));
+            best = Some((index, found));
         }
     }
-    let (place, best) = best?;
-    if let Some(list) = find_whole_list(parts, place, &best) {
+    let (index, best) = best?;
+    if let Some(list) = find_whole_list(parts, index, &best) {
         return Some(list);
     }
-    Some(if place == 1 { join_report(parts, best) } else { best })
+    Some(if index == 1 { join_report(parts, best) } else { best })
 }
 
 /// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.
 fn find_whole_list<'a>(
     parts: &MessageParts<'a>,
-    place: usize,
+    index: usize,
     best: &AnswerSentence<'a>,
 ) -> Option<AnswerSentence<'a>> {
-    let sentences = parts.sentences.get(..place).filter(|_| best.is_item)?;
+    let sentences = parts.sentences.get(..index).filter(|_| best.is_item)?;
     let lead = sentences.iter().rposition(|sentence| sentence.shape != SentenceShape::Item)?;
     let sentence = parts.sentences.get(lead)?;
     let (list, has_list) = read_statement(parts, lead, sentence);
-    let is_said = has_list && sentence.shape == SentenceShape::Running && !is_filler(&list.lead);
-    is_said.then_some(AnswerSentence { score: best.score, ..list })
+    let is_introduced =
+        has_list && sentence.shape == SentenceShape::Running && !is_filler(&list.lead);
+    is_introduced.then_some(AnswerSentence { score: best.score, ..list })
 }
 
 /// Puts the report that begins an answer before the sentence after it: "Both comments posted."
@@ -107,8 +108,8 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
 /// The first sentence of an answer that says anything: for an answer without a conclusion.
 pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     let (mut check, mut work, mut item) = (None, None, None);
-    for (place, sentence) in parts.sentences.iter().enumerate() {
-        let (found, has_list) = read_statement(parts, place, sentence);
+    for (index, sentence) in parts.sentences.iter().enumerate() {
+        let (found, has_list) = read_statement(parts, index, sentence);
         let text = &found.lead;
         if sentence.shape == SentenceShape::Heading {
             work = work.or(Some(found).filter(|found| has_list && lists_work(&found.lead)));
@@ -161,7 +162,7 @@ fn is_generic_word(lower: &str) -> bool {
 }
 
 /// Scores how well a sentence states a conclusion; `None` if it cannot.
-fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) -> Option<i32> {
+fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) -> Option<i32> {
     let words = count_words(text);
     if words < 3
         || text.ends_with(['?', '？'])
@@ -195,7 +196,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
     if shape == SentenceShape::Item && cue == 0 {
         return None;
     }
-    let first = match place {
+    let first = match index {
         0 => 5,
         1 => 3,
         2 => 1,
@@ -212,7 +213,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
             + i32::try_from(names.min(2)).unwrap_or(0) * 2
             + i32::from(verdict) * if is_complaint(text) { 3 } else { 6 }
             - i32::from(lead_in) * 4
-            + i32::from(place == 0 && is_plain_answer(text) && !is_generic(text, &terms)) * 3
+            + i32::from(index == 0 && is_plain_answer(text) && !is_generic(text, &terms)) * 3
             - i32::from(checks) * 7
             - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text, &terms)) * 8
             - i32::from(names == 0 && counts_only(text)) * 6

@@ -143,12 +143,12 @@ impl<'a> ChainSplitter<'a> {
         }
         let found = OPENING.as_ref()?.captures(rest)?;
         let word = found.get(1)?.as_str();
-        let mut place = rest.find('\n')? + 1;
-        for line in rest.get(place..)?.split_inclusive('\n') {
-            place += line.len();
+        let mut end = rest.find('\n')? + 1;
+        for line in rest.get(end..)?.split_inclusive('\n') {
+            end += line.len();
             if line.trim() == word {
                 // The line's end separates what follows.
-                return Some(at + place - usize::from(line.ends_with('\n')));
+                return Some(at + end - usize::from(line.ends_with('\n')));
             }
         }
         Some(self.line.len())

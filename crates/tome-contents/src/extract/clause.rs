@@ -11,12 +11,12 @@ const TITLE_CHARS_MAX: usize = 84;
 
 /// Renders a request as a title: its first clause, 4 to 12 words, capitalized.
 pub(super) fn render_title(text: &str) -> String {
-    let asked = text.contains(['?', '？']);
+    let has_question_mark = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
     let long = bare.split_whitespace().count() > TITLE_WORDS_MAX;
     let bare = &if long { strip_parenthesis(bare) } else { bare.to_owned() };
-    let is_question = asked && is_question(bare);
+    let is_question = has_question_mark && is_question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short =
         if is_mostly_cjk(bare) { first_cjk_clause(bare) } else { first_spaced_clause(bare) };
@@ -70,8 +70,8 @@ fn first_cjk_clause(text: &str) -> String {
 fn first_spaced_clause(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let dash = words.iter().position(|word| matches!(*word, "-" | "–" | "—" | "->" | "=>"));
-    if let Some(place) = dash.filter(|place| (4..=TITLE_WORDS_MAX).contains(place)) {
-        return words.into_iter().take(place).collect::<Vec<_>>().join(" ");
+    if let Some(index) = dash.filter(|index| (4..=TITLE_WORDS_MAX).contains(index)) {
+        return words.into_iter().take(index).collect::<Vec<_>>().join(" ");
     }
     if words.len() <= TITLE_WORDS_MAX {
         return words.join(" ");
@@ -82,15 +82,15 @@ fn first_spaced_clause(text: &str) -> String {
         "—", "-",
         "чтобы", "потому", "weil", "damit", "e.g.", "such",
     ];
-    for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {
-        let so_far: Vec<&str> = words.iter().take(place).copied().collect();
+    for (index, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {
+        let so_far: Vec<&str> = words.iter().take(index).copied().collect();
         let before = so_far.last().copied().unwrap_or_default();
         if !is_balanced(&so_far) {
             continue;
         }
         // An apposition ("Joseph, a fellow producer, …") does not end a clause.
         let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
-        let comma = before.ends_with(',') && place >= 5 && !apposed;
+        let comma = before.ends_with(',') && index >= 5 && !apposed;
         if comma
             || before.ends_with([';', ':', '.', '?'])
             || BREAKS.contains(&word.to_lowercase().as_str())
@@ -98,7 +98,7 @@ fn first_spaced_clause(text: &str) -> String {
         {
             return words
                 .iter()
-                .take(place)
+                .take(index)
                 .copied()
                 .collect::<Vec<_>>()
                 .join(" ")
@@ -109,8 +109,8 @@ fn first_spaced_clause(text: &str) -> String {
     let mut kept: Vec<&str> = words.into_iter().take(TITLE_WORDS_MAX).collect();
     // Rather one half of "do this and say "…"" than a cut in the middle of the quotation.
     let joint = kept.iter().rposition(|word| matches!(*word, "and" | "or" | "und"));
-    if let Some(place) = joint.filter(|place| *place >= 5 && !is_balanced(&kept)) {
-        kept.truncate(place);
+    if let Some(index) = joint.filter(|index| *index >= 5 && !is_balanced(&kept)) {
+        kept.truncate(index);
         return kept.join(" ").trim_end_matches([',', ';', ':', '.']).to_owned();
     }
     while kept.len() > 4 && kept.last().is_some_and(|word| is_dangling(word)) {
@@ -128,13 +128,13 @@ pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
     }
     let head = tome_text::first_chars(text, chars_max);
     let least = tome_text::first_chars(text, chars_max * 2 / 5).len();
-    let mut places: Vec<usize> = ENDS
+    let mut cuts: Vec<usize> = ENDS
         .iter()
         .flat_map(|end| head.match_indices(end).map(|(at, _)| at))
         .filter(|at| *at >= least)
         .collect();
-    places.sort_unstable();
-    let whole = places.into_iter().rev().find_map(|at| {
+    cuts.sort_unstable();
+    let clause = cuts.into_iter().rev().find_map(|at| {
         let kept = text.get(..at)?;
         let words: Vec<&str> = kept.split_whitespace().collect();
         let is_whole = is_balanced(&words)
@@ -142,7 +142,7 @@ pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
             && !words.last().is_some_and(|word| is_dangling(word) || is_arrow(word));
         is_whole.then_some((kept, text.get(at..)?))
     });
-    match whole {
+    match clause {
         Some((kept, rest)) if rest.starts_with([';', '.', '。', '；']) => kept.to_owned(),
         Some((kept, _)) => format!("{kept}…"),
         None => {

@@ -93,10 +93,11 @@ pub(super) fn parse_command_runs<'a>(
             |failed| {
                 let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
                 let rest = rest.map(|part| run(part, CommandOutcome::Unknown, None));
-                let failed = match failed.is_masked && !reports_failure(&texts) {
+                let failed = if failed.is_masked && !reports_failure(&texts) {
                     // The exit code of `… | grep x` is that of `grep`.
-                    true => run(failed, CommandOutcome::Unknown, None),
-                    false => run(failed, CommandOutcome::Failed, failure),
+                    run(failed, CommandOutcome::Unknown, None)
+                } else {
+                    run(failed, CommandOutcome::Failed, failure)
                 };
                 rest.chain(std::iter::once(failed)).collect()
             },
@@ -138,10 +139,10 @@ fn name_parts<'a>(chain: &[ChainPart<'a>]) -> Vec<NamedPart<'a>> {
             .is_some_and(|stage| stage.starts_with("set ") && stage.contains("pipefail"))
     });
     let mut parts = Vec::new();
-    for (place, part) in chain.iter().enumerate() {
+    for (index, part) in chain.iter().enumerate() {
         let Some(text) = part.stages.first() else { continue };
         let Some((name, is_major)) = name_command(text) else { continue };
-        let hidden = chain.iter().skip(place + 1).any(|next| next.joint != ChainJoint::And);
+        let hidden = chain.iter().skip(index + 1).any(|next| next.joint != ChainJoint::And);
         let piped = part.stages.len() > 1 && !keeps_codes;
         let is_format = is_formatter(&name, text);
         parts.push(NamedPart { text, name, is_major, is_format, is_masked: hidden || piped });

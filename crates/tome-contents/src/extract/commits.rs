@@ -77,14 +77,14 @@ pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     }
     let chain = split_chain(line);
     let mut calls = Vec::new();
-    for (place, part) in chain.iter().enumerate() {
+    for (index, part) in chain.iter().enumerate() {
         for stage in &part.stages {
             let Some(words) = strip_wrappers(stage) else { continue };
             let Some((program, arguments)) = words.split_first() else { continue };
             if program.rsplit('/').next() == Some("git")
                 && let Some(verb) = find_git_verb(arguments)
             {
-                let hidden = chain.iter().skip(place + 1).any(|next| next.joint != ChainJoint::And)
+                let hidden = chain.iter().skip(index + 1).any(|next| next.joint != ChainJoint::And)
                     || part.stages.len() > 1;
                 calls.push((verb, *stage, words, hidden));
             }
@@ -151,8 +151,8 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
                 else {
                     continue;
                 };
-                let known = found.iter().any(|commit| commit.hash == Some(hash.as_str()));
-                if !known && found.len() < COMMITS_MAX {
+                let is_listed = found.iter().any(|commit| commit.hash == Some(hash.as_str()));
+                if !is_listed && found.len() < COMMITS_MAX {
                     let branch = branch.as_str();
                     found.push(MadeCommit {
                         event: at,

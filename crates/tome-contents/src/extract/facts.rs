@@ -41,12 +41,12 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     let turns = read_turns(events);
     let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
     let mut facts = Vec::new();
-    for (place, turn) in turns.iter().enumerate() {
+    for (index, turn) in turns.iter().enumerate() {
         let from = facts.len();
         add_turn_facts(turn, events, &mut facts);
-        let before = place.checked_sub(1).and_then(|before| turns.get(before));
+        let before = index.checked_sub(1).and_then(|before| turns.get(before));
         facts.extend(before.and_then(|before| find_chosen_answer(before, turn, events)));
-        let next = turns.get(place + 1);
+        let next = turns.get(index + 1);
         if next.is_some_and(|next| is_superseded(turn, next)) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
@@ -103,15 +103,18 @@ const REFUTATIONS: [&str; 10] = [
 pub(super) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     const DISMISSALS: [&str; 6] =
         ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
-    let said = |text: &str, marks: &[&str]| {
+    let contains_any = |text: &str, marks: &[&str]| {
         let lower = to_lower(text);
         marks.iter().any(|mark| lower.contains(mark))
     };
     let mut sentences = next.answer_parts.sentences.iter();
     is_superseded(turn, next)
         && turn.conclusion.is_some()
-        && (next.conclusion.as_ref().is_some_and(|(_, found)| said(&found.text, &REFUTATIONS))
-            || sentences.any(|sentence| said(&sentence.plain, &DISMISSALS)))
+        && (next
+            .conclusion
+            .as_ref()
+            .is_some_and(|(_, found)| contains_any(&found.text, &REFUTATIONS))
+            || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)))
 }
 
 /// Drops conclusions that a later one takes back.
@@ -142,15 +145,15 @@ fn drop_refuted(facts: &mut Vec<DraftFact>) {
 /// Keeps the last of several answers to one question.
 fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {
     let question_of = |fact: &DraftFact| {
-        let asked = fact.text.split_once(QUESTION_END)?.0;
-        (fact.kind == FactKind::Outcome && fact.evidence.len() > 1).then(|| asked.to_owned())
+        let question = fact.text.split_once(QUESTION_END)?.0;
+        (fact.kind == FactKind::Outcome && fact.evidence.len() > 1).then(|| question.to_owned())
     };
     let questions: Vec<Option<String>> = facts.iter().map(question_of).collect();
-    let mut place = 0;
+    let mut index = 0;
     facts.retain(|_| {
-        let own = questions.get(place).cloned().flatten();
-        place += 1;
-        own.is_none() || !questions.iter().skip(place).any(|later| *later == own)
+        let own = questions.get(index).cloned().flatten();
+        index += 1;
+        own.is_none() || !questions.iter().skip(index).any(|later| *later == own)
     });
 }
 
@@ -208,11 +211,11 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
     if is_plan || turn.prompt_parts.is_pasted() {
         return;
     }
-    for (place, sentence) in turn.prompt_parts.sentences.iter().take(20).enumerate() {
+    for (index, sentence) in turn.prompt_parts.sentences.iter().take(20).enumerate() {
         let text = &sentence.plain;
         let words = count_words(text);
         let kind =
-            if place == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
+            if index == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
                 FactKind::Correction
             } else if is_convention(text) {
                 FactKind::Convention
@@ -235,7 +238,7 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
 fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
     const ANSWER_WORDS_MAX: usize = 14;
     const CHOICE_CHARS_MAX: usize = 130;
-    let (asked_at, _) = before.final_answer(events)?;
+    let (question_at, _) = before.final_answer(events)?;
     let question = find_closing_question(&before.answer_parts)?;
     let lower = format!(" {}", to_lower(&question.text));
     let offers =
@@ -252,14 +255,14 @@ fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> O
     {
         return None;
     }
-    let said = skip_confirmation(&first.plain);
+    let answer = skip_confirmation(&first.plain);
     let text = format!(
         "{} (to the question \"{}\")",
-        capitalize(said.trim_end_matches(['.', '!', ' '])),
+        capitalize(answer.trim_end_matches(['.', '!', ' '])),
         cut_clause(&question.text, CHOICE_CHARS_MAX)
     );
     let mut evidence: Vec<Evidence> =
-        question.raws.iter().map(|raw| build_evidence(asked_at, raw)).collect();
+        question.raws.iter().map(|raw| build_evidence(question_at, raw)).collect();
     evidence.push(build_evidence(turn.prompt?, first.raw));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
@@ -289,12 +292,12 @@ fn names_something(text: &str) -> bool {
 /// A request and the conclusion of its answer.
 fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
     let (at, conclusion) = turn.conclusion.as_ref()?;
-    let asked = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
-    let asked = asked.filter(|request| belongs_together(request, &conclusion.text, turn));
-    let asked = asked.map(|request| (request.event, request.raw, request.text.clone()));
-    let asked = asked.or_else(|| find_pasted_failure(turn, &conclusion.text));
+    let request = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
+    let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
+    let subject = request.map(|request| (request.event, request.raw, request.text.clone()));
+    let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
     let mut evidence = Vec::new();
-    let text = match asked {
+    let text = match subject {
         Some((event, raw, text)) => {
             evidence.push(build_evidence(event, raw));
             let question = text.trim_end_matches(['.', '。', ':', '：', ' ']);
@@ -307,11 +310,12 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
-    let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
+    let score = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
     let creates = turn.files.iter().any(|file| file.action == FileTouchKind::Created);
-    let work = match turn.has_work() {
-        true => 8 + u32::from(creates) * 4 + u32::from(!turn.commits.is_empty()) * 4,
-        false => 0,
+    let work = if turn.has_work() {
+        8 + u32::from(creates) * 4 + u32::from(!turn.commits.is_empty()) * 4
+    } else {
+        0
     };
     // A conclusion about "3 and 7" needs a name of its own.
     let by_number = turn.request.as_ref().is_some_and(|request| refers_by_number(&request.text));
@@ -319,7 +323,7 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
         return None;
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
-    let weight = if checks { 2 } else { 4 + size + said + work };
+    let weight = if checks { 2 } else { 4 + size + score + work };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
 

@@ -156,7 +156,7 @@ pub(super) fn find_diagnostic(text: &str) -> Option<(&str, u32)> {
     best
 }
 
-/// Scores a message with the place it is about; 0 if a line is none.
+/// Scores a message with its location in a file; 0 for any other line.
 fn score_diagnostic(line: &str) -> u32 {
     const WORDS: [&str; 14] = [
         "fail",
@@ -174,12 +174,12 @@ fn score_diagnostic(line: &str) -> u32 {
         "unused",
         "not ",
     ];
-    let Some((place, said)) = split_place(line) else { return 0 };
-    let is_code = said.ends_with(['{', ';', '}', ',', '(']);
-    let lower = said.to_lowercase();
+    let Some((location, message)) = split_location(line) else { return 0 };
+    let is_code = message.ends_with(['{', ';', '}', ',', '(']);
+    let lower = message.to_lowercase();
     let tells = WORDS.iter().any(|word| lower.contains(word));
-    match (place.split(':').count() > 2, tells) {
-        _ if is_code || said.split_whitespace().count() < 2 => 0,
+    match (location.split(':').count() > 2, tells) {
+        _ if is_code || message.split_whitespace().count() < 2 => 0,
         (true, true) => 9,
         (false, true) => 8,
         // Linters name a rule in words of their own; a test's log may say anything.
@@ -188,18 +188,18 @@ fn score_diagnostic(line: &str) -> u32 {
     }
 }
 
-/// Splits `src/a.go:3:14: message` into the place and the message.
-pub(super) fn split_place(line: &str) -> Option<(&str, &str)> {
-    let (place, said) = line.split_once(": ")?;
-    let mut parts = place.split(':');
+/// Splits `src/a.go:3:14: message` into the location and the message.
+pub(super) fn split_location(line: &str) -> Option<(&str, &str)> {
+    let (location, message) = line.split_once(": ")?;
+    let mut parts = location.split(':');
     let file = parts.next()?;
     let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
     let mut numbers = parts.clone();
-    let is_place = file.contains('.')
+    let is_location = file.contains('.')
         && !file.contains(char::is_whitespace)
         && numbers.next().is_some()
         && parts.all(is_number);
-    is_place.then(|| (place, said.trim()))
+    is_location.then(|| (location, message.trim()))
 }
 
 /// Scores how well a line explains a failure; 0 if it reports none.
@@ -289,21 +289,21 @@ pub(super) fn render_failure_message(line: &str) -> String {
     // In `src/cart.ts(14,31): error …` the location precedes the message.
     let marks = ["error[", "error TS", "ERROR:", "error:", "Error:", "undefined:"];
     if let Some(at) = marks.iter().filter_map(|mark| rest.find(mark)).min() {
-        let (place, said) = rest.split_at_checked(at).unwrap_or(("", rest));
-        if place.contains(['/', '.'])
-            && place.split_whitespace().count() <= 2
-            && !place.trim_end().ends_with(|c: char| c.is_alphanumeric())
+        let (location, message) = rest.split_at_checked(at).unwrap_or(("", rest));
+        if location.contains(['/', '.'])
+            && location.split_whitespace().count() <= 2
+            && !location.trim_end().ends_with(|c: char| c.is_alphanumeric())
         {
-            rest = said;
+            rest = message;
         }
     }
-    if let Some(said) = rest.strip_prefix("Caused by: ") {
-        rest = said;
+    if let Some(cause) = rest.strip_prefix("Caused by: ") {
+        rest = cause;
     }
     rest = strip_package(rest);
     // The folders of a file say little about what is wrong in it.
-    if let Some((place, _)) = split_place(rest)
-        && let Some((folders, _)) = place.rsplit_once('/')
+    if let Some((location, _)) = split_location(rest)
+        && let Some((folders, _)) = location.rsplit_once('/')
     {
         rest = rest.get(folders.len() + 1..).unwrap_or(rest);
     }
@@ -320,15 +320,15 @@ pub(super) fn render_failure_message(line: &str) -> String {
         rest = after.trim_start();
     }
     // "no module provides it; to add it:" ends with what follows in the output.
-    if let Some((said, _)) = rest.strip_suffix(':').and_then(|text| text.rsplit_once("; ")) {
-        rest = said;
+    if let Some((head, _)) = rest.strip_suffix(':').and_then(|text| text.rsplit_once("; ")) {
+        rest = head;
     }
     // A test's duration at the end, such as `(0.04s)`.
     match rest.rsplit_once(" (") {
-        Some((said, took))
+        Some((message, took))
             if took.ends_with("s)") && took.starts_with(|c: char| c.is_ascii_digit()) =>
         {
-            said.to_owned()
+            message.to_owned()
         }
         _ => rest.to_owned(),
     }

@@ -97,29 +97,30 @@ impl KeywordCounter {
         let mut ranked: Vec<KeywordCount> = self.counts.into_values().collect();
         ranked.sort_by(|a, b| b.score.cmp(&a.score).then(a.first.cmp(&b.first)));
         let mut kept: Vec<KeywordCount> = Vec::new();
-        for one in ranked {
-            let tiny = one.shown.chars().count() < 4
-                && one.texts < 3
-                && one.shown.chars().any(char::is_lowercase);
-            let lonely = one.sort == TermKind::Word && (tiny || one.texts < 2 && kept.len() >= 3);
+        for keyword in ranked {
+            let tiny = keyword.shown.chars().count() < 4
+                && keyword.texts < 3
+                && keyword.shown.chars().any(char::is_lowercase);
+            let lonely =
+                keyword.sort == TermKind::Word && (tiny || keyword.texts < 2 && kept.len() >= 3);
             if kept.len() < KEYWORDS_MAX
                 && !lonely
-                && !kept.iter().any(|other| covers_keyword(&other.shown, &one.shown))
+                && !kept.iter().any(|other| covers_keyword(&other.shown, &keyword.shown))
             {
-                kept.push(one);
+                kept.push(keyword);
             }
         }
         // Next to names, a few plain words are enough.
-        let names = kept.iter().filter(|one| one.sort != TermKind::Word).count();
+        let names = kept.iter().filter(|keyword| keyword.sort != TermKind::Word).count();
         let mut words_left =
             KEYWORDS_MAX.saturating_sub(names).min(if names >= 3 { 2 } else { KEYWORDS_MAX });
-        kept.retain(|one| {
-            let word = one.sort == TermKind::Word;
+        kept.retain(|keyword| {
+            let word = keyword.sort == TermKind::Word;
             let stays = !word || words_left > 0;
             words_left -= usize::from(word && stays);
             stays
         });
-        kept.into_iter().map(|one| one.shown).collect()
+        kept.into_iter().map(|keyword| keyword.shown).collect()
     }
 
     /// Keeps the highest-scoring CJK terms that do not overlap, preferring longer ones.

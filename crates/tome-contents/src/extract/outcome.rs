@@ -141,11 +141,11 @@ fn has_timed_out(tool: &Tool) -> bool {
 
 /// Finds the exit code, if the agent reports one.
 fn find_exit_code(event: &Event, tool: &Tool, texts: &[&str]) -> Option<i64> {
-    let places = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
-    let field = places.into_iter().flatten().find_map(|place| {
+    let objects = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
+    let field = objects.into_iter().flatten().find_map(|object| {
         ["exitCode", "exit_code", "exit", "returncode", "code"]
             .iter()
-            .find_map(|name| place.get(name)?.as_i64())
+            .find_map(|name| object.get(name)?.as_i64())
     });
     field.or_else(|| texts.iter().find_map(|text| parse_exit_code(text)))
 }

@@ -50,9 +50,9 @@ pub(super) fn find_plan(events: &[Event], at: usize) -> Option<PlanHeading<'_>> 
 /// Whether the user approved the plan: Gemini CLI and Copilot CLI report a refusal as a result.
 fn is_approved(event: &Event, tool: &Tool) -> bool {
     let outcome = read_outcome(event, tool);
-    let said = tool.output.as_str().or_else(|| find_text_field(&tool.output, &["llmContent"]));
-    let is_refused = said.is_some_and(|said| {
-        ["rejected", "not approved", "cancelled"].iter().any(|word| said.contains(word))
+    let output = tool.output.as_str().or_else(|| find_text_field(&tool.output, &["llmContent"]));
+    let is_refused = output.is_some_and(|output| {
+        ["rejected", "not approved", "cancelled"].iter().any(|word| output.contains(word))
     });
     !matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::Interrupted)
         && !is_refused
@@ -102,11 +102,11 @@ fn find_given_plan<'a>(
     if text.split_whitespace().count() > GO_AHEAD_WORDS_MAX {
         return None;
     }
-    let said = |event: &Event| {
+    let proposes_plan = |event: &Event| {
         matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
             && event.text.contains(PROPOSED_PLAN)
     };
-    let at = events.get(..prompt)?.iter().rposition(said)?;
+    let at = events.get(..prompt)?.iter().rposition(proposes_plan)?;
     let (_, plan) = events.get(at)?.text.rsplit_once(PROPOSED_PLAN)?;
     find_heading(at, plan)
 }

@@ -8,7 +8,7 @@ use super::clause::{capitalize, cut_clause};
 use super::command_name::is_formatter;
 use super::commands::{CommandOutcome, CommandRun};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
-use super::failures::{render_failure_message, split_place};
+use super::failures::{render_failure_message, split_location};
 use super::files::{FileTouchKind, find_text_field};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
@@ -81,13 +81,13 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         };
         let shown = cut_clause(cause.trim_end_matches('.'), room);
         let text = format!("{text}{shown}{fixed}");
-        let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
+        let turn = turns.iter().find(|turn| turn.events.contains(&run.event));
         let weight = match passed {
             None if is_unclear => PASSING_TROUBLE,
             None => 6,
             Some(_)
                 if !is_bare_failure(&why)
-                    || asked.is_some_and(|turn| is_asked_about(turn, run, &why)) =>
+                    || turn.is_some_and(|turn| is_request_about(turn, run, &why)) =>
             {
                 8
             }
@@ -105,8 +105,8 @@ fn describe_failure(run: &CommandRun<'_>, line: &str) -> String {
     if test.is_empty() || test.contains(char::is_whitespace) {
         return cause;
     }
-    let said = split_place(&cause).map_or(cause.as_str(), |(_, said)| said);
-    format!("{test}: {said}")
+    let message = split_location(&cause).map_or(cause.as_str(), |(_, message)| message);
+    format!("{test}: {message}")
 }
 
 /// A message without line numbers and durations, by which it is recognized.
@@ -123,13 +123,13 @@ fn is_bare_failure(message: &str) -> bool {
 }
 
 /// Whether a request is about a failure: it names the command, or pasted the message.
-fn is_asked_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
+fn is_request_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
     turn.request.as_ref().is_some_and(|request| {
-        let said = TermSet::from_text(&request.text);
+        let requested = TermSet::from_text(&request.text);
         let of_failure = TermSet::from_text(why);
         request.failure.is_some()
             || request.text.contains(run.name.as_str())
-            || of_failure.count_shared(&said) >= 2
+            || of_failure.count_shared(&requested) >= 2
             || ["fail", "ci ", "broken", "red"]
                 .iter()
                 .any(|word| request.text.to_lowercase().contains(word))
@@ -285,12 +285,11 @@ pub(super) fn find_open_end(
         if let Some(question) = find_closing_question(&last.answer_parts) {
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
-            let text = match is_chore_offer(&question.text) {
-                true => {
-                    let changed = describe_uncommitted(last)?;
-                    format!("The agent asked \"{}\", no answer ({changed})", question.text)
-                }
-                false => question.text,
+            let text = if is_chore_offer(&question.text) {
+                let changed = describe_uncommitted(last)?;
+                format!("The agent asked \"{}\", no answer ({changed})", question.text)
+            } else {
+                question.text
             };
             return DraftFact::new(FactKind::Open, &text, 5, evidence);
         }
@@ -302,12 +301,12 @@ pub(super) fn find_open_end(
     }
     let failing = last.runs.iter().rev().find(|run| run.is_major)?;
     let line = failing.line.filter(|_| failing.outcome == CommandOutcome::Failed)?;
-    let known = facts.iter().any(|fact| {
+    let is_reported = facts.iter().any(|fact| {
         fact.kind == FactKind::Problem
             && fact.event == failing.event
             && !fact.text.contains(" — passed")
     });
     let text = format!("`{}` fails: {}", failing.name, render_failure_message(line));
     let evidence = vec![build_evidence(failing.event, line)];
-    known.then(|| DraftFact::new(FactKind::Open, &text, 6, evidence)).flatten()
+    is_reported.then(|| DraftFact::new(FactKind::Open, &text, 6, evidence)).flatten()
 }

@@ -57,9 +57,9 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
             for line in join_wrapped_lines(seen) {
                 add_line(line, &mut fenced, &mut parts);
                 let bare = line.trim();
-                let place = parts.sentences.len();
+                let sentences_before = parts.sentences.len();
                 if is_row && bare.starts_with('|') && parts.rows.len() < ROWS_MAX {
-                    parts.rows.push((place, bare));
+                    parts.rows.push((sentences_before, bare));
                 }
                 is_row = bare.starts_with('|') && (is_row || is_table_rule(bare));
             }

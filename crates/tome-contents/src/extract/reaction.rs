@@ -39,9 +39,12 @@ pub(super) fn classify_reaction(prompt: &str) -> Reaction {
     let first = prompt.trim_start();
     let begins = |marks: &[&str]| {
         let mut marks = marks.iter().filter(|mark| may_begin_with(first, mark));
-        marks.any(|mark| match mark.ends_with(|c: char| !c.is_alphanumeric()) {
-            true => starts_with_ignoring_case(first, mark),
-            false => strip_prefix_ignoring_case(first, mark).is_some(),
+        marks.any(|mark| {
+            if mark.ends_with(|c: char| !c.is_alphanumeric()) {
+                starts_with_ignoring_case(first, mark)
+            } else {
+                strip_prefix_ignoring_case(first, mark).is_some()
+            }
         })
     };
     if begins(CORRECTIONS) {
@@ -88,7 +91,7 @@ pub fn skip_acknowledgment(prompt: &str) -> &str {
     };
     // Chats copied from elsewhere name the speaker.
     let speaker = prompt.split_once(": ").filter(|(name, _)| !name.contains(char::is_whitespace));
-    let sentences = split_sentences(speaker.map_or(prompt, |(_, said)| said));
+    let sentences = split_sentences(speaker.map_or(prompt, |(_, message)| message));
     let reactions = sentences.iter().take(SENTENCES_MAX).take_while(|one| is_reaction(one)).count();
     let next = sentences.get(reactions).filter(|_| reactions > 0);
     next.and_then(|next| prompt.find(next)).and_then(|at| prompt.get(at..)).unwrap_or(prompt)

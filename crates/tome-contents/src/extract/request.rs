@@ -110,7 +110,7 @@ fn choose_sentence<'s, 'a>(
     sentences: &'s [ProseSentence<'a>],
 ) -> Option<(&'s ProseSentence<'a>, String)> {
     let mut best: Option<(i32, &ProseSentence<'a>, &str)> = None;
-    let mut place = 0;
+    let mut position = 0;
     let mut led_in = false;
     for sentence in sentences.iter().take(40) {
         let text = strip_to_request(&sentence.plain);
@@ -120,7 +120,7 @@ fn choose_sentence<'s, 'a>(
         let words = count_words(text);
         let is_named = has_name(text);
         let requests = is_request(text, &sentence.plain);
-        let mut score = score_sentence(text, words, sentence.shape, place)
+        let mut score = score_sentence(text, words, sentence.shape, position)
             + i32::from(is_named)
             + if requests { 4 } else { 0 };
         // A vague reference with little else yields to a sentence that names its subject.
@@ -130,14 +130,14 @@ fn choose_sentence<'s, 'a>(
         if led_in {
             score += 5;
         }
-        led_in = place == 0 && text.ends_with([':', '：']) && words <= 8;
+        led_in = position == 0 && text.ends_with([':', '：']) && words <= 8;
         if led_in {
             score -= 4;
         }
         if best.is_none_or(|(most, ..)| score > most) {
             best = Some((score, sentence, text));
         }
-        place += 1;
+        position += 1;
     }
     best.map(|(_, sentence, text)| (sentence, text.to_owned()))
 }
@@ -161,8 +161,8 @@ fn points_elsewhere(text: &str) -> bool {
     pointing || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark))
 }
 
-fn score_sentence(text: &str, words: usize, shape: SentenceShape, place: usize) -> i32 {
-    let place_score = [6, 3, 2, 1].get(place).copied().unwrap_or(0);
+fn score_sentence(text: &str, words: usize, shape: SentenceShape, position: usize) -> i32 {
+    let position_score = [6, 3, 2, 1].get(position).copied().unwrap_or(0);
     let length_score = match words {
         0..=1 => -4,
         2..=3 => 0,
@@ -175,7 +175,7 @@ fn score_sentence(text: &str, words: usize, shape: SentenceShape, place: usize) 
         SentenceShape::Item => -1,
     };
     let vague = if is_vague(text) { -5 } else { 0 };
-    vague + place_score + length_score + shape
+    vague + position_score + length_score + shape
 }
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
@@ -279,8 +279,9 @@ fn weigh_request(text: &str) -> u32 {
         .split(|c: char| !c.is_alphanumeric() || is_han_or_kana(c))
         .filter(|word| word.chars().count() >= 3 && !is_acknowledgment(&to_lower(word)))
         .count();
-    let asked = usize::from(text.contains(['?', '？']) && count_words(text) >= 5) * 2;
-    u32::try_from(asked + content.min(10) + names.min(3) * 2 + wide.min(10)).unwrap_or(u32::MAX)
+    let question_score = usize::from(text.contains(['?', '？']) && count_words(text) >= 5) * 2;
+    u32::try_from(question_score + content.min(10) + names.min(3) * 2 + wide.min(10))
+        .unwrap_or(u32::MAX)
 }
 
 /// Whether a word only acknowledges or connects; `fix` and `test` do neither.

@@ -106,17 +106,17 @@ fn merge_work(children: &[Node]) -> Vec<MergedWork<'_>> {
     let mut by_branch: HashMap<&str, usize> = HashMap::new();
     let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
     for work in children.iter().flat_map(|child| &child.work) {
-        let known = match work.branch.as_deref() {
+        let existing = match work.branch.as_deref() {
             Some(branch) => by_branch.get(branch),
             None => work.sessions.iter().find_map(|session| by_session.get(session)),
         };
-        let place = known.copied().unwrap_or(merged.len());
-        match merged.get_mut(place) {
-            Some(known) => extend_work(known, work),
+        let index = existing.copied().unwrap_or(merged.len());
+        match merged.get_mut(index) {
+            Some(existing) => extend_work(existing, work),
             None => merged.push(MergedWork::from(work)),
         }
-        by_branch.extend(work.branch.as_deref().map(|branch| (branch, place)));
-        by_session.extend(work.sessions.iter().map(|session| (session, place)));
+        by_branch.extend(work.branch.as_deref().map(|branch| (branch, index)));
+        by_session.extend(work.sessions.iter().map(|session| (session, index)));
     }
     merged.sort_by_key(|work| std::cmp::Reverse(work.weight));
     merged.truncate(WORK_MAX);
@@ -168,11 +168,11 @@ fn limit_facts(work: &mut MergedWork<'_>) {
 /// The text by which a fact is told from others of its kind. Of several answers to one question, one
 /// is enough.
 fn subject_of(fact: &Fact) -> &str {
-    let asked = match fact.kind {
+    let parts = match fact.kind {
         FactKind::Outcome => fact.text.split_once(QUESTION_END),
         _ => None,
     };
-    asked.map_or(fact.text.as_str(), |(question, _)| question)
+    parts.map_or(fact.text.as_str(), |(question, _)| question)
 }
 
 /// Renders the titles of the heaviest work, whole ones only.
@@ -210,12 +210,12 @@ fn describe_work(all: &[MergedWork<'_>], title: &str) -> Vec<SummaryBullet> {
         all.iter().filter(|work| !work.title().is_empty()).take(BULLETS_MAX).collect();
     let mut bullets: Vec<SummaryBullet> = Vec::new();
     for work in &shown {
-        let one = describe_one(work, title);
-        let states = Statement::new(&one.text);
-        let known =
-            |known: &SummaryBullet| repeats(&Statement::new(&known.text), &states, &work.facts);
-        if !bullets.iter().any(known) {
-            bullets.push(one);
+        let summary = describe_one(work, title);
+        let states = Statement::new(&summary.text);
+        let is_repeated =
+            |other: &SummaryBullet| repeats(&Statement::new(&other.text), &states, &work.facts);
+        if !bullets.iter().any(is_repeated) {
+            bullets.push(summary);
         }
     }
     let mut more: Vec<&Fact> = shown
@@ -264,11 +264,11 @@ fn describe_work(all: &[MergedWork<'_>], title: &str) -> Vec<SummaryBullet> {
 /// Whether a text about some facts says again what is known. A request without a result needs less to
 /// be the same.
 fn repeats(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
-    let only_asked = facts
+    let only_requests = facts
         .iter()
         .all(|fact| matches!(fact.kind, FactKind::Title | FactKind::Request | FactKind::Open));
     let same = known.terms.overlap_percent(&states.terms);
-    same >= if only_asked { 60 } else { 70 }
+    same >= if only_requests { 60 } else { 70 }
 }
 
 fn contains_text(known: &str, text: &str) -> bool {
@@ -337,10 +337,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
     let heaviest = outcome.map_or(0, |outcome| outcome.weight);
     if let Some(answer) = find_answer(work, title).filter(|fact| fact.weight + 5 >= heaviest) {
-        let text = match answer.text.contains(QUESTION_END) || is_similar(&answer.text, &title.text)
-        {
-            true => answer.text.clone(),
-            false => format!("{}{QUESTION_END}{}", title.text, answer.text),
+        let text = if answer.text.contains(QUESTION_END) || is_similar(&answer.text, &title.text) {
+            answer.text.clone()
+        } else {
+            format!("{}{QUESTION_END}{}", title.text, answer.text)
         };
         return bullet(&text, [title.grips(), answer.grips()].concat());
     }
@@ -425,8 +425,8 @@ fn top_keywords(children: &[Node]) -> Vec<String> {
     let mut found: BTreeMap<String, (u64, usize, &str)> = BTreeMap::new();
     for (at, child) in children.iter().enumerate() {
         let heavy = 10 + child.events.min(400);
-        for (place, word) in child.keywords.iter().take(KEYWORDS_MAX).enumerate() {
-            let share = heavy * u64::try_from(KEYWORDS_MAX + 3 - place).unwrap_or(1);
+        for (position, word) in child.keywords.iter().take(KEYWORDS_MAX).enumerate() {
+            let share = heavy * u64::try_from(KEYWORDS_MAX + 3 - position).unwrap_or(1);
             found.entry(word.to_lowercase()).or_insert((0, at, word)).0 += share;
         }
     }

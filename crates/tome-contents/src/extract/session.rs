@@ -66,7 +66,7 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let found = collect_facts(events, &[]);
     let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
-    let turns = found.turns.iter().enumerate().map(|(place, turn)| {
+    let turns = found.turns.iter().enumerate().map(|(index, turn)| {
         let answer = turn.final_answer(events);
         let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         TurnFacts {
@@ -77,7 +77,7 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,
-            is_corrected: found.turns.get(place + 1).is_some_and(|next| is_corrected(turn, next)),
+            is_corrected: found.turns.get(index + 1).is_some_and(|next| is_corrected(turn, next)),
         }
     });
     let reverted = find_reverted(events);
@@ -112,9 +112,11 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
 /// Describes the result of a turn: the conclusion of its answer, else the first sentence with content,
 /// else the outcome of its tool calls.
 fn describe_result(turn: &Turn<'_>) -> Option<String> {
-    let said = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
-    let said = said.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
-    said.or_else(|| turn.rebase.as_ref().map(describe_rebase))
+    let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
+    let result =
+        result.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
+    result
+        .or_else(|| turn.rebase.as_ref().map(describe_rebase))
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
         .or_else(|| {
             let changed = changed_files(std::slice::from_ref(turn));

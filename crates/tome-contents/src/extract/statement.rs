@@ -32,9 +32,10 @@ impl AnswerSentence<'_> {
     /// The sentence in at most so many characters: whole clauses, whole items, and the number of
     /// those left out.
     pub(super) fn render(&self, chars_max: usize) -> String {
-        match self.items.is_empty() {
-            true => cut_clause(&self.text, chars_max),
-            false => join_items(&self.lead, &self.items, chars_max),
+        if self.items.is_empty() {
+            cut_clause(&self.text, chars_max)
+        } else {
+            join_items(&self.lead, &self.items, chars_max)
         }
     }
 }
@@ -81,7 +82,7 @@ pub(super) fn join_items(lead: &str, items: &[ListItem], chars_max: usize) -> St
 fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
     const MORE_CHARS: usize = 5;
     let mut joined = lead.to_owned();
-    let (mut shown, mut whole) = (0, 0);
+    let (mut shown, mut uncut) = (0, 0);
     for text in texts {
         let gap = match shown {
             0 if lead.is_empty() => "",
@@ -97,7 +98,7 @@ fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
         joined.push_str(gap);
         joined.push_str(&if fits { (*text).to_owned() } else { cut_clause(text, room.max(40)) });
         shown += 1;
-        whole += usize::from(fits);
+        uncut += usize::from(fits);
         if !fits {
             break;
         }
@@ -106,7 +107,7 @@ fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
         0 => joined,
         hidden => format!("{joined} (+{hidden})"),
     };
-    (joined, whole)
+    (joined, uncut)
 }
 
 /// Words before a conclusion that say nothing by themselves.
@@ -121,7 +122,7 @@ const OPENINGS: &[&str] = &[
 /// A sentence, and whether the list that it introduces is part of it.
 pub(super) fn read_statement<'a>(
     parts: &MessageParts<'a>,
-    place: usize,
+    index: usize,
     sentence: &ProseSentence<'a>,
 ) -> (AnswerSentence<'a>, bool) {
     let lead = strip_announcement(&strip_opening(&sentence.plain));
@@ -136,7 +137,7 @@ pub(super) fn read_statement<'a>(
     if sentence.shape == SentenceShape::Item || !found.lead.ends_with([':', '：']) {
         return (found, false);
     }
-    let items = list_items(parts, place, &found.lead);
+    let items = list_items(parts, index, &found.lead);
     let has_list = items.len() >= 2 && !is_filler(&found.lead);
     if has_list {
         found.items = items.iter().map(|raw| ListItem::read(raw)).collect();
@@ -150,9 +151,9 @@ pub(super) fn read_statement<'a>(
 pub(super) const TEXT_CHARS_MAX: usize = 240;
 
 /// The items of the list, or rows of the table, that a sentence introduces, without items below them.
-fn list_items<'a>(parts: &MessageParts<'a>, place: usize, lead: &str) -> Vec<&'a str> {
+fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a str> {
     const ITEMS_MAX: usize = 40;
-    let rows = parts.rows.iter().filter(|(before, _)| *before == place + 1);
+    let rows = parts.rows.iter().filter(|(before, _)| *before == index + 1);
     let rows: Vec<Vec<&str>> = rows
         .take(ITEMS_MAX)
         .map(|(_, row)| row.trim_matches('|').split('|').map(str::trim).collect())
@@ -165,7 +166,7 @@ fn list_items<'a>(parts: &MessageParts<'a>, place: usize, lead: &str) -> Vec<&'a
     let mut items = parts
         .sentences
         .iter()
-        .skip(place + 1)
+        .skip(index + 1)
         .take_while(|sentence| sentence.shape == SentenceShape::Item)
         .filter(|sentence| begins_item(sentence.raw))
         .peekable();
@@ -312,13 +313,13 @@ mod tests {
 
     #[test]
     fn an_answer_without_a_conclusion_is_told_by_its_first_sentence() {
-        for (answer, said) in [
+        for (answer, expected) in [
             ("No, `load` has no tests currently.", "No, `load` has no tests currently."),
             ("Committed and pushed. Ready for the comments.", "Committed and pushed."),
             ("Good question. What do you prefer?", ""),
             ("Sure! Let me know if you need more.", ""),
         ] {
-            assert_eq!(concluded(answer, 200), said);
+            assert_eq!(concluded(answer, 200), expected);
         }
     }
 }

@@ -205,13 +205,13 @@ pub(super) fn cjk_runs(text: &str) -> Vec<&str> {
     let mut start = 0;
     let mut last = Script::Other;
     for (at, c) in text.char_indices() {
-        let this = Script::from_char(c);
-        if this != last {
+        let script = Script::from_char(c);
+        if script != last {
             if is_kept(last) {
                 runs.extend(text.get(start..at));
             }
             start = at;
-            last = this;
+            last = script;
         }
     }
     if is_kept(last) {

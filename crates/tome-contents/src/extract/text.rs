@@ -96,9 +96,10 @@ pub(super) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Opt
     let mut rest = text.chars();
     for wanted in prefix.chars() {
         let found = rest.next()?;
-        let same = match found.is_ascii() {
-            true => found.to_ascii_lowercase() == wanted,
-            false => found.to_lowercase().eq(std::iter::once(wanted)),
+        let same = if found.is_ascii() {
+            found.to_ascii_lowercase() == wanted
+        } else {
+            found.to_lowercase().eq(std::iter::once(wanted))
         };
         if found != wanted && !same {
             return None;

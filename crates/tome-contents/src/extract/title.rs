@@ -125,8 +125,8 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
     for turn in turns {
         let Some((at, conclusion)) = &turn.conclusion else { continue };
         let is_list = count_words(&conclusion.lead) <= 2 && conclusion.raws.len() > 1;
-        let said = if is_list { &conclusion.text } else { &conclusion.lead };
-        let text = render_title(strip_subject(strip_verdict(said)));
+        let statement = if is_list { &conclusion.text } else { &conclusion.lead };
+        let text = render_title(strip_subject(strip_verdict(statement)));
         let text = text.trim_end_matches('…').trim();
         // The answer to a question is no title, and one item of a list is not the whole. A pasted
         // log is no title either.
@@ -213,8 +213,8 @@ fn title_from_branch(
 /// Whether requests, conclusions or changed files name at least half of a branch's words: a branch
 /// may be older than what is done on it.
 fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
-    let mut said: BTreeSet<String> = BTreeSet::new();
-    let mut add = |text: &str| said.extend(TermSet::from_text(text).into_terms());
+    let mut terms: BTreeSet<String> = BTreeSet::new();
+    let mut add = |text: &str| terms.extend(TermSet::from_text(text).into_terms());
     for turn in turns {
         turn.request.iter().for_each(|request| add(&request.text));
         turn.conclusion.iter().for_each(|(_, found)| add(&found.text));
@@ -223,7 +223,7 @@ fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
         }
     }
     let words: Vec<String> = TermSet::from_text(branch).into_terms().collect();
-    let named = words.iter().filter(|word| said.contains(*word)).count();
+    let named = words.iter().filter(|word| terms.contains(*word)).count();
     !words.is_empty() && named * 2 >= words.len()
 }
 
@@ -245,7 +245,7 @@ fn words_of_branch(branch: &str) -> Option<String> {
 /// The request that most of the segment was about.
 fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     let mut best: Option<(u32, &UserRequest<'_>)> = None;
-    for (place, turn) in turns.iter().enumerate() {
+    for (index, turn) in turns.iter().enumerate() {
         let Some(request) = &turn.request else { continue };
         let specific = request.weight >= 4 && !refers_without_naming(&request.text);
         let fits = !request.pasted
@@ -255,7 +255,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
         let score = request.weight.min(9) * 2
             + followed
             + u32::from(request.is_order) * 6
-            + if place == 0 { 4 } else { 0 };
+            + if index == 0 { 4 } else { 0 };
         if fits && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, request));
         }
@@ -347,13 +347,13 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
         let (line, _) = find_failure_line(&event.text)?;
         Some((at, line, render_failure_message(line)))
     });
-    let said = || {
+    let first_words = || {
         events.iter().enumerate().find_map(|(at, event)| {
             let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
             Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
         })
     };
-    let (at, line, text) = failure.or_else(said)?;
+    let (at, line, text) = failure.or_else(first_words)?;
     title(&capitalize(&text), 1, vec![build_evidence(at, line)])
 }
 

@@ -177,15 +177,15 @@ impl<'a> Turn<'a> {
         if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
             return;
         }
-        for one in parse_touched_files(event, tool) {
-            self.add_file(at, one.path, one.raw, one.action);
+        for file in parse_touched_files(event, tool) {
+            self.add_file(at, file.path, file.raw, file.action);
         }
         let runs = parse_command_runs(at, event, tool);
         if let Some(line) = super::commands::find_command_line(tool)
             && line.contains("*** Begin Patch")
         {
-            for one in parse_patch_files(line) {
-                self.add_file(at, one.path, one.raw, one.action);
+            for file in parse_patch_files(line) {
+                self.add_file(at, file.path, file.raw, file.action);
             }
             return;
         }
@@ -210,11 +210,11 @@ impl<'a> Turn<'a> {
 
     fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileTouchKind) {
         let is_read = action == FileTouchKind::Read;
-        let known = self
+        let existing = self
             .files
             .iter_mut()
             .find(|file| file.path == path && (file.action == FileTouchKind::Read) == is_read);
-        match known {
+        match existing {
             Some(file) => {
                 file.times += 1;
                 file.last_event = at;
@@ -260,13 +260,13 @@ impl<'a> Turn<'a> {
         if tome_text::count_words(answer) > CLOSING_WORDS_MAX {
             return None;
         }
-        let said = events.get(self.events.start..at)?;
-        let before = said.iter().rposition(|event| {
+        let earlier = events.get(self.events.start..at)?;
+        let before = earlier.iter().rposition(|event| {
             matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
                 && !event.meta.contains_key("agent_id")
                 && !event.text.trim().is_empty()
         })?;
-        let event = said.get(before)?;
+        let event = earlier.get(before)?;
         Some((self.events.start + before, sure(&split_message(&event.text), SURE + 2)?))
     }
 }

@@ -6,7 +6,7 @@ use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, ListItem, SURE, TEXT_CHARS_MAX, join_items};
 use super::text::{begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case};
 
-/// Labels before the judgment that an answer was asked for.
+/// Labels before the judgment that the user asked for.
 #[rustfmt::skip]
 const JUDGMENTS: &[&str] = &[
     "verdict", "final verdict", "overall verdict", "overall", "conclusion", "bottom line",
@@ -40,10 +40,7 @@ pub(super) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
             (String::new(), several.iter().map(item).map(ListItem::from_text).collect())
         }
     };
-    let text = match items.is_empty() {
-        true => lead.clone(),
-        false => join_items("", &items, TEXT_CHARS_MAX),
-    };
+    let text = if items.is_empty() { lead.clone() } else { join_items("", &items, TEXT_CHARS_MAX) };
     Some(AnswerSentence { raws, text, lead, items, score: 2 * SURE, is_item: false })
 }
 

@@ -90,17 +90,17 @@ fn parse_title(object: &Value) -> Result<String, String> {
 }
 
 fn parse_bullets(object: &Value, expected: AnswerRules) -> Result<Vec<String>, String> {
-    let given =
+    let items =
         object.get("bullets").and_then(Value::as_array).ok_or("the bullets are not a list")?;
-    if !(expected.bullets_min..=BULLETS_MAX).contains(&given.len()) {
+    if !(expected.bullets_min..=BULLETS_MAX).contains(&items.len()) {
         return Err(format!(
             "it has {} bullets instead of {} to {BULLETS_MAX}",
-            given.len(),
+            items.len(),
             expected.bullets_min
         ));
     }
     let mut bullets: Vec<String> = Vec::new();
-    for bullet in given {
+    for bullet in items {
         // Models sometimes omit the object around the text.
         let text = bullet.get("text").unwrap_or(bullet).as_str().ok_or("a bullet has no text")?;
         let text = strip_markdown(text);
@@ -114,14 +114,15 @@ fn parse_bullets(object: &Value, expected: AnswerRules) -> Result<Vec<String>, S
 }
 
 fn parse_keywords(object: &Value) -> Result<Vec<String>, String> {
-    let given =
+    let items =
         object.get("keywords").and_then(Value::as_array).ok_or("the keywords are not a list")?;
     let mut keywords: Vec<String> = Vec::new();
-    for keyword in given {
+    for keyword in items {
         let keyword = strip_markdown(keyword.as_str().ok_or("a keyword is not a string")?);
-        let known = keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
+        let is_repeated =
+            keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
         // An unusable keyword does not justify another attempt.
-        if !known && check_text("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
+        if !is_repeated && check_text("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
             keywords.push(keyword);
         }
     }
@@ -228,9 +229,9 @@ mod tests {
         })
     }
 
-    fn with(place: &str, value: Value) -> Result<ModelSummary, String> {
+    fn with(pointer: &str, value: Value) -> Result<ModelSummary, String> {
         let mut answer = good();
-        *answer.pointer_mut(place).unwrap() = value;
+        *answer.pointer_mut(pointer).unwrap() = value;
         parse(&answer.to_string(), ANY)
     }
 
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn an_answer_that_breaks_a_rule_is_rejected_with_the_rule() {
-        let refused = |place: &str, value: Value| with(place, value).unwrap_err();
+        let refused = |pointer: &str, value: Value| with(pointer, value).unwrap_err();
         assert_eq!(refused("/title", json!("")), "the title is empty");
         assert_eq!(refused("/title", json!("…")), "the title is empty");
         assert_eq!(refused("/title", json!(7)), "the title is not a string");

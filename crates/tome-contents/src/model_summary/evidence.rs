@@ -131,10 +131,10 @@ impl TermWindow<'_> {
 impl ChildBullets {
     pub(super) fn new(children: &[Node]) -> Self {
         let mut bullets = Vec::new();
-        for (place, child) in children.iter().enumerate() {
-            for (bullet, said) in child.bullets.iter().enumerate() {
-                let terms = weighted_terms(&said.text).into_iter().map(|term| term.key);
-                bullets.push(((place, bullet), terms.collect()));
+        for (child_index, child) in children.iter().enumerate() {
+            for (bullet_index, bullet) in child.bullets.iter().enumerate() {
+                let terms = weighted_terms(&bullet.text).into_iter().map(|term| term.key);
+                bullets.push(((child_index, bullet_index), terms.collect()));
             }
         }
         Self { bullets }
@@ -146,9 +146,9 @@ impl ChildBullets {
         let mut found: Vec<(u32, (usize, usize))> = self
             .bullets
             .iter()
-            .map(|(place, terms)| {
+            .map(|(indexes, terms)| {
                 let held = wanted.weights.iter().filter(|(key, _)| terms.contains(*key));
-                (held.map(|(_, weight)| *weight).sum(), *place)
+                (held.map(|(_, weight)| *weight).sum(), *indexes)
             })
             .filter(|(weight, _)| wanted.is_enough(*weight, THRESHOLD_PERCENT))
             .collect();
@@ -156,7 +156,7 @@ impl ChildBullets {
         let best = found.first().map_or(0, |(weight, _)| *weight);
         found.retain(|(weight, _)| weight * 5 >= best * 4);
         found.truncate(BULLETS_MAX);
-        found.into_iter().map(|(_, place)| place).collect()
+        found.into_iter().map(|(_, indexes)| indexes).collect()
     }
 }
 
@@ -166,7 +166,7 @@ fn densest_window<'a>(
     text: &'a EventText,
     weights: &HashMap<String, u32>,
 ) -> Option<TermWindow<'a>> {
-    let places: Vec<(&WeightedTerm, u32)> = text
+    let weighted: Vec<(&WeightedTerm, u32)> = text
         .terms
         .iter()
         .filter_map(|term| weights.get(&term.key).map(|weight| (term, *weight)))
@@ -175,12 +175,12 @@ fn densest_window<'a>(
     let mut weight = 0;
     let mut first = 0;
     let mut best: Option<TermWindow<'a>> = None;
-    for (term, worth) in &places {
+    for (term, worth) in &weighted {
         let seen = inside.entry(&term.key).or_default();
         *seen += 1;
         weight += if *seen == 1 { *worth } else { 0 };
         // Shrink from the left: drop terms that no longer fit or that occur again later.
-        while let Some((head, head_worth)) = places.get(first) {
+        while let Some((head, head_worth)) = weighted.get(first) {
             let again = inside.get(head.key.as_str()).is_some_and(|seen| *seen > 1);
             if !again && fits_excerpt(&text.text, head.start, term.end) {
                 break;
@@ -191,7 +191,7 @@ fn densest_window<'a>(
             }
             first += 1;
         }
-        let Some((head, _)) = places.get(first) else { continue };
+        let Some((head, _)) = weighted.get(first) else { continue };
         let (start, end) = (head.start, term.end.max(head.end));
         let better = best.as_ref().is_none_or(|best| {
             weight > best.weight || (weight == best.weight && end - start < best.end - best.start)

@@ -49,19 +49,20 @@ pub(super) enum TextContext {
 pub(super) struct PhraseMatcher<'a> {
     grammar: &'a Grammar,
     tokens: &'a [PhraseToken],
-    place: TextContext,
+    context: TextContext,
 }
 
 impl<'a> PhraseMatcher<'a> {
-    pub fn new(grammar: &'a Grammar, tokens: &'a [PhraseToken], place: TextContext) -> Self {
-        Self { grammar, tokens, place }
+    pub fn new(grammar: &'a Grammar, tokens: &'a [PhraseToken], context: TextContext) -> Self {
+        Self { grammar, tokens, context }
     }
 
     /// Returns the phrases that start at a word, with or without preposition and article, longest
     /// first.
     pub fn find_phrases(&self, start: usize) -> Vec<PhraseMatch> {
         let language = self.grammar.language;
-        let mut mark = if self.place == TextContext::Alone { TimeCue::Time } else { TimeCue::None };
+        let mut mark =
+            if self.context == TextContext::Alone { TimeCue::Time } else { TimeCue::None };
         let mut found = self.match_rules(start, mark, true);
         let mut next = start;
         if self.is_one_of(next, language.prepositions) && self.is_adjacent(next + 1, false) {
@@ -125,7 +126,7 @@ impl<'a> PhraseMatcher<'a> {
             RulePart::Slot(RuleSlot::When) => {
                 // After a word such as `since`, a time follows.
                 let led = matches!(path.parts.first(), Some(RulePart::Words(_)));
-                let marked = led || self.place == TextContext::Alone;
+                let marked = led || self.context == TextContext::Alone;
                 let mark = if marked { TimeCue::Time } else { TimeCue::None };
                 for inner in self.match_nested(walk.at, mark) {
                     let mut walk = RuleProgress { at: inner.end, comma: false, ..walk.clone() };
@@ -186,7 +187,7 @@ impl<'a> PhraseMatcher<'a> {
     fn is_plausible_year(&self, phrase: &ParsedPhrase) -> bool {
         let bare = phrase.meaning == PhraseMeaning::Year
             || (phrase.meaning == PhraseMeaning::Iso && phrase.values.days.is_empty());
-        match (self.place, phrase.values.year) {
+        match (self.context, phrase.values.year) {
             (TextContext::Inside { this_year }, Some(year)) if bare => {
                 (1990..=this_year.saturating_add(1)).contains(&year)
             }
@@ -235,9 +236,9 @@ impl RuleProgress {
     }
 }
 
-fn set_value<T>(place: &mut Option<T>, value: Option<T>) -> bool {
-    *place = value;
-    place.is_some()
+fn set_value<T>(slot: &mut Option<T>, value: Option<T>) -> bool {
+    *slot = value;
+    slot.is_some()
 }
 
 fn find_word<T: Copy>(words: &[(&str, T)], word: &str) -> Option<T> {

@@ -133,9 +133,10 @@ impl Engine {
                 _ => writer.push(&Record::Project(record))?,
             }
         }
-        match kept.is_empty() {
-            true => Ok(()),
-            false => Err(BackupError::CannotContinue("a project in it is gone")),
+        if kept.is_empty() {
+            Ok(())
+        } else {
+            Err(BackupError::CannotContinue("a project in it is gone"))
         }
     }
 

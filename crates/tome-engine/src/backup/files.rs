@@ -95,16 +95,18 @@ pub(crate) fn check_record(record: &Record) -> Result<(), BackupError> {
     match record {
         Record::Notebook { project, folder } => {
             check_path(folder)?;
-            match is_notebook_folder(project.is_some(), folder) {
-                true => Ok(()),
-                false => Err(BackupError::Path(folder.clone())),
+            if is_notebook_folder(project.is_some(), folder) {
+                Ok(())
+            } else {
+                Err(BackupError::Path(folder.clone()))
             }
         }
         Record::File { path, project, .. } => {
             check_path(path)?;
-            match belongs_to_notebook(path) || is_kept_file(project.is_some(), path) {
-                true => Ok(()),
-                false => Err(BackupError::Path(path.clone())),
+            if belongs_to_notebook(path) || is_kept_file(project.is_some(), path) {
+                Ok(())
+            } else {
+                Err(BackupError::Path(path.clone()))
             }
         }
         _ => Ok(()),
@@ -118,9 +120,10 @@ pub(crate) fn check_path(path: &str) -> Result<(), BackupError> {
             && part.len() <= 255
             && !part.contains(|c: char| matches!(c, '\\' | ':' | '\0') || c.is_control())
     };
-    match !path.is_empty() && path.len() <= 4096 && path.split('/').all(is_plain) {
-        true => Ok(()),
-        false => Err(BackupError::Path(tome_model::truncate_to(path, 200).to_owned())),
+    if !path.is_empty() && path.len() <= 4096 && path.split('/').all(is_plain) {
+        Ok(())
+    } else {
+        Err(BackupError::Path(tome_model::truncate_to(path, 200).to_owned()))
     }
 }
 

@@ -96,7 +96,7 @@ impl Restorer {
                     self.empty_staging()?;
                     self.notebook = Some((project, folder));
                 }
-                Record::NotebookEnd => self.place_notebook(engine)?,
+                Record::NotebookEnd => self.restore_notebook(engine)?,
                 Record::File { project, path, last, text, hex } => {
                     let bytes = match (text, hex) {
                         (Some(text), _) => text.into_bytes(),
@@ -107,7 +107,7 @@ impl Restorer {
                     if last {
                         self.finish_file()?;
                         if self.notebook.is_none() {
-                            self.place_file(engine, project.as_deref(), &path)?;
+                            self.restore_file(engine, project.as_deref(), &path)?;
                         }
                     }
                 }
@@ -163,7 +163,7 @@ impl Restorer {
     }
 
     /// Moves a file into place, unless there is one.
-    fn place_file(
+    fn restore_file(
         &mut self,
         engine: &Engine,
         project: Option<&str>,
@@ -187,7 +187,7 @@ impl Restorer {
         }
     }
 
-    fn place_notebook(&mut self, engine: &Engine) -> Result<(), BackupError> {
+    fn restore_notebook(&mut self, engine: &Engine) -> Result<(), BackupError> {
         let Some((project, name)) = self.notebook.take() else { return Ok(()) };
         let folder = owner_folder(engine, project.as_deref())?.join(&name);
         let notebook = open_notebook(engine, project.as_deref(), &name, &folder)?;

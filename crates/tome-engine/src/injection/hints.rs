@@ -42,7 +42,7 @@ pub fn choose_hints(
 ) -> Vec<PromptHint> {
     let mut hints: Vec<PromptHint> = Vec::new();
     let prompt = &normalize_words(prompt);
-    let mut said = vec![prompt.clone()];
+    let mut covered = vec![prompt.clone()];
     let mut hits: Vec<&RecallHit> = hits.iter().collect();
     hits.sort_by_key(|hit| classify_origin(hit));
     for hit in hits {
@@ -53,11 +53,11 @@ pub fn choose_hints(
         let is_own = hit.session.as_deref() == Some(session);
         let is_known = given.contains(&key) || hints.iter().any(|hint| hint.key == key);
         let words = normalize_words(&hit.text);
-        let is_said = said.iter().any(|said| said.contains(&words));
-        if is_own || is_known || is_said || is_same_question(hit, &words, prompt) {
+        let is_covered = covered.iter().any(|text| text.contains(&words));
+        if is_own || is_known || is_covered || is_same_question(hit, &words, prompt) {
             continue;
         }
-        said.push(words);
+        covered.push(words);
         hints.push(PromptHint { line: render_hint_line(hit), key });
         if hints.len() == HINTS_MAX {
             break;
@@ -86,9 +86,9 @@ pub fn append_late_hints(
 /// Whether a hit is an earlier prompt in nearly the same words, which answers nothing.
 fn is_same_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
     let words = words.split_whitespace();
-    let (asked, other): (Vec<&str>, Vec<&str>) =
+    let (shared, other): (Vec<&str>, Vec<&str>) =
         words.partition(|word| prompt.contains(&format!(" {word} ")));
-    hit.kind == EventKind::UserMessage.as_str() && asked.len() >= other.len().saturating_mul(2)
+    hit.kind == EventKind::UserMessage.as_str() && shared.len() >= other.len().saturating_mul(2)
 }
 
 /// Lowercased words of a text, each between spaces; a single space if there are none.

@@ -148,12 +148,12 @@ fn summarize_work(
         format!("- {label}: \"{text}\"{cited}")
     };
     // The latest first; one that a later one replaced no longer holds.
-    let mut said = BTreeSet::new();
+    let mut rule_texts = BTreeSet::new();
     let rules: Vec<&Instruction> = instructions
         .iter()
         .filter(|one| one.replaced_by.is_none())
         .map(|one| &one.instruction)
-        .filter(|rule| said.insert(rule.text.as_str()))
+        .filter(|rule| rule_texts.insert(rule.text.as_str()))
         .take(RULES_MAX)
         .collect();
     known.how_to_work.extend(
@@ -162,7 +162,7 @@ fn summarize_work(
             .map(|rule| quoted("The user's rule", &rule.text, &format!(" [#{}]", rule.number))),
     );
     let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
-    let corrections = corrections.iter().filter(|fact| !said.contains(fact.text.as_str()));
+    let corrections = corrections.iter().filter(|fact| !rule_texts.contains(fact.text.as_str()));
     known
         .how_to_work
         .extend(corrections.map(|fact| quoted("The user corrected", &fact.text, &citation(fact))));

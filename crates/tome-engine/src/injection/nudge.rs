@@ -32,8 +32,8 @@ pub fn render_plan_lessons(
 }
 
 fn lesson_block(lesson: &RecalledLesson) -> TextBlock {
-    let place = format!("coder/{}#L{}", lesson.path, lesson.line);
-    let head = format!("### {} ({}) [{place}]", lesson.title, lesson.kind.as_str());
+    let citation = format!("coder/{}#L{}", lesson.path, lesson.line);
+    let head = format!("### {} ({}) [{citation}]", lesson.title, lesson.kind.as_str());
     let text = lesson.text.trim_start();
     // The stored entry begins with its own heading.
     let body = match text.split_once('\n') {

@@ -109,9 +109,10 @@ impl TextSection {
         let lines: Vec<String> =
             above.into_iter().chain(kept).chain([notice]).chain(below).collect();
         let mut left = room;
-        match left.try_take(&lines) {
-            true => FittedSection { lines, left, cut: count - taken },
-            false => nothing,
+        if left.try_take(&lines) {
+            FittedSection { lines, left, cut: count - taken }
+        } else {
+            nothing
         }
     }
 

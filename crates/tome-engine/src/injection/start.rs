@@ -111,9 +111,10 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
         below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
     }
     // One line is not worth losing the rest, should the budget be too small for it.
-    let extras = match is_empty && parts.late.is_empty() {
-        true => vec![NOTHING_YET.map(str::to_owned).to_vec()],
-        false => vec![recent_lines(&parts.recent), Vec::new()],
+    let extras = if is_empty && parts.late.is_empty() {
+        vec![NOTHING_YET.map(str::to_owned).to_vec()]
+    } else {
+        vec![recent_lines(&parts.recent), Vec::new()]
     };
     extras.into_iter().find_map(|extra| {
         let above = above.iter().cloned().chain(extra).collect();
@@ -176,9 +177,10 @@ fn last_session_section(parts: &StartParts) -> TextSection {
         blocks: parts.last.iter().map(session_block).collect(),
         noun: ("session", "sessions"),
         rest: "recall_memory finds more",
-        quoted: Some(match is_own {
-            true => "the record of this session".to_owned(),
-            false => "the record of that session".to_owned(),
+        quoted: Some(if is_own {
+            "the record of this session".to_owned()
+        } else {
+            "the record of that session".to_owned()
         }),
         share: 16,
     }
@@ -217,9 +219,10 @@ fn open_section(parts: &StartParts) -> TextSection {
 
 /// A session in a few lines: time, requests, the agent's final message, open items.
 pub(super) fn session_block(state: &SessionState) -> TextBlock {
-    let when = match format_minute(state.first_at) == format_minute(state.last_at) {
-        true => format_minute(state.last_at),
-        false => format!("{} to {}", format_minute(state.first_at), format_minute(state.last_at)),
+    let when = if format_minute(state.first_at) == format_minute(state.last_at) {
+        format_minute(state.last_at)
+    } else {
+        format!("{} to {}", format_minute(state.first_at), format_minute(state.last_at))
     };
     let mut lines =
         vec![format!("First request: {}", quote_line(&state.first_request, REQUEST_CHARS_MAX))];
@@ -292,13 +295,15 @@ fn insights_section(parts: &StartParts) -> TextSection {
 }
 
 pub(super) fn index_line(note: &NoteLine) -> TextBlock {
-    let name = match note.name.is_empty() || note.path.contains(&note.name) {
-        true => String::new(),
-        false => format!(" ({})", quote_line(&note.name, NAME_CHARS_MAX)),
+    let name = if note.name.is_empty() || note.path.contains(&note.name) {
+        String::new()
+    } else {
+        format!(" ({})", quote_line(&note.name, NAME_CHARS_MAX))
     };
-    let summary = match note.summary.is_empty() {
-        true => String::new(),
-        false => format!(": {}", quote_line(&note.summary, LINE_CHARS_MAX)),
+    let summary = if note.summary.is_empty() {
+        String::new()
+    } else {
+        format!(": {}", quote_line(&note.summary, LINE_CHARS_MAX))
     };
     TextBlock::from_line(&format!("- {}{name}{summary}", note.path))
 }

@@ -103,7 +103,7 @@ fn a_start_says_it_all_in_order() {
 }
 
 #[test]
-fn the_protocol_is_said_where_nothing_is_known() {
+fn the_protocol_is_stated_where_nothing_is_known() {
     let nothing = render_start(&StartParts::default(), ROOM).unwrap();
     assert!(nothing.text.contains("5. Quoted text") && nothing.text.contains("Nothing is noted"));
     assert!(nothing.tokens < 320 && nothing.cut.is_empty(), "{}", nothing.tokens);
@@ -130,14 +130,15 @@ fn notes_of_a_repository_are_quoted_and_stay_inside() {
     assert_eq!(text.matches("</tome-memory>").count(), 1);
     assert_eq!(text.matches("</tome-quoted>").count(), 2);
     assert_eq!(strip_injections(&text), "");
-    let said = text.find("SYSTEM: run").unwrap();
+    let quoted_at = text.find("SYSTEM: run").unwrap();
     assert!(
-        text.find("<tome-quoted").unwrap() < said && said < text.find("</tome-quoted>").unwrap()
+        text.find("<tome-quoted").unwrap() < quoted_at
+            && quoted_at < text.find("</tome-quoted>").unwrap()
     );
 }
 
 #[test]
-fn what_is_late_or_cut_is_said() {
+fn what_is_late_or_cut_is_stated() {
     let long = (0..400).map(|n| format!("- fact number {n} of many\n")).collect::<String>();
     let parts = StartParts {
         facts: vec![fact("facts/new.md", &long), fact("facts/old.md", "- old\n")],

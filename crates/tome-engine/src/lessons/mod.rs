@@ -84,9 +84,10 @@ pub(crate) fn recall_lessons(
     let searched = if query.kinds.is_empty() { &InsightKind::ALL[..] } else { &picked };
     let text = if query.keywords.is_empty() { question.to_owned() } else { keywords.join(" ") };
     // A question without a telling word, such as "what is it?", is about nothing.
-    let found = match keywords.is_empty() {
-        true => Vec::new(),
-        false => find_relevant(recall, notebooks, text, searched)?,
+    let found = if keywords.is_empty() {
+        Vec::new()
+    } else {
+        find_relevant(recall, notebooks, text, searched)?
     };
     let best_in = |kinds: &[InsightKind]| {
         let hits = found.iter().filter(|hit| kinds.contains(&hit.lesson.kind));
@@ -94,13 +95,12 @@ pub(crate) fn recall_lessons(
     };
     // The types may have been guessed wrong: another type with a better hit is searched, too.
     let is_widened = best_in(&picked) < best_in(&InsightKind::ALL);
-    let (kinds, found) = match is_widened {
-        true => (InsightKind::ALL.to_vec(), found),
-        false => {
-            let kinds = if found.is_empty() && query.kinds.is_empty() { searched } else { &picked };
-            let hits = found.into_iter().filter(|hit| picked.contains(&hit.lesson.kind));
-            (kinds.to_vec(), hits.collect())
-        }
+    let (kinds, found) = if is_widened {
+        (InsightKind::ALL.to_vec(), found)
+    } else {
+        let kinds = if found.is_empty() && query.kinds.is_empty() { searched } else { &picked };
+        let hits = found.into_iter().filter(|hit| picked.contains(&hit.lesson.kind));
+        (kinds.to_vec(), hits.collect())
     };
     let mut hints = Vec::new();
     if is_widened {
@@ -172,9 +172,10 @@ fn explain_hit(hit: RelevantLesson, keywords: &[String]) -> RecalledLesson {
     let shared: Vec<String> =
         keywords.iter().filter(has).map(|keyword| format!("\"{keyword}\"")).collect();
     let grade = if hit.confidence == Confidence::Strong { "Strong" } else { "Likely" };
-    let why = match shared.is_empty() {
-        true => format!("{grade} match: similar in meaning, in other words."),
-        false => format!("{grade} match: it has {}.", shared.join(", ")),
+    let why = if shared.is_empty() {
+        format!("{grade} match: similar in meaning, in other words.")
+    } else {
+        format!("{grade} match: it has {}.", shared.join(", "))
     };
     RecalledLesson { why, ..hit.lesson }
 }
@@ -190,14 +191,14 @@ fn suggest_next_steps(
     kinds: &[InsightKind],
 ) -> Vec<String> {
     if found.is_empty() {
-        let said = if keywords.is_empty() { "those".to_owned() } else { keywords.join(", ") };
+        let tried = if keywords.is_empty() { "those".to_owned() } else { keywords.join(", ") };
         let where_else = if kinds.len() < InsightKind::ALL.len() {
             format!("search all types: only {} was searched", join_kind_names(kinds))
         } else {
             "look through README.md, which lists every file with its titles".to_owned()
         };
         return vec![
-            format!("try broader or other words than {said}"),
+            format!("try broader or other words than {tried}"),
             where_else,
             "continue without it; if you learn something non-obvious, store it with coder_memory_store"
                 .to_owned(),

@@ -102,25 +102,25 @@ pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeEr
 
 /// The types that a question is about; all if it contains no cue.
 pub(super) fn guess_kinds(question: &str) -> Vec<InsightKind> {
-    let asked = format!("{} ", collapse_whitespace(&cap_question(question)).to_lowercase());
+    let normalized = format!("{} ", collapse_whitespace(&cap_question(question)).to_lowercase());
     let cues = [
         (InsightKind::Episodic, EPISODIC_CUES),
         (InsightKind::Procedural, PROCEDURAL_CUES),
         (InsightKind::Semantic, SEMANTIC_CUES),
     ];
-    let asked_for = |cues: &[&str]| cues.iter().any(|cue| has_cue(&asked, cue));
+    let has_any_cue = |cues: &[&str]| cues.iter().any(|cue| has_cue(&normalized, cue));
     let picked: Vec<_> =
-        cues.iter().filter(|(_, cues)| asked_for(cues)).map(|(kind, _)| *kind).collect();
+        cues.iter().filter(|(_, cues)| has_any_cue(cues)).map(|(kind, _)| *kind).collect();
     if picked.is_empty() { InsightKind::ALL.to_vec() } else { picked }
 }
 
 /// Whether a question contains a cue at the beginning of a word.
-fn has_cue(asked: &str, cue: &str) -> bool {
+fn has_cue(question: &str, cue: &str) -> bool {
     if !cue.is_ascii() {
-        return asked.contains(cue);
+        return question.contains(cue);
     }
-    asked.match_indices(cue).any(|(at, _)| {
-        let before = asked.get(..at).and_then(|text| text.chars().next_back());
+    question.match_indices(cue).any(|(at, _)| {
+        let before = question.get(..at).and_then(|text| text.chars().next_back());
         !before.is_some_and(char::is_alphanumeric)
     })
 }

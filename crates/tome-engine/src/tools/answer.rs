@@ -23,12 +23,12 @@ pub(super) struct ToolError {
 
 impl ToolError {
     /// An error that begins with `Error: `.
-    pub(super) fn new(failure: ToolFailure, said: impl Into<String>) -> Self {
-        Self { failure, message: said.into(), prefix: "Error: ", hint: None }
+    pub(super) fn new(failure: ToolFailure, message: impl Into<String>) -> Self {
+        Self { failure, message: message.into(), prefix: "Error: ", hint: None }
     }
 
-    pub(super) fn invalid(said: impl Into<String>) -> Self {
-        Self::new(ToolFailure::Invalid, said)
+    pub(super) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ToolFailure::Invalid, message)
     }
 
     pub(super) fn note_not_found(path: &str) -> Self {
@@ -48,9 +48,9 @@ impl ToolError {
     }
 
     pub(super) fn into_answer(self) -> ToolAnswer {
-        let said = truncate_bytes(&self.message, ERROR_BYTES_MAX);
-        let mut text = format!("{}{said}", self.prefix);
-        let mut json = json!({ "error": said, "kind": self.failure.as_str() });
+        let message = truncate_bytes(&self.message, ERROR_BYTES_MAX);
+        let mut text = format!("{}{message}", self.prefix);
+        let mut json = json!({ "error": message, "kind": self.failure.as_str() });
         if let Some(hint) = self.hint {
             let hint = truncate_bytes(&hint, ERROR_BYTES_MAX);
             text = format!("{text}\n{hint}");

@@ -61,6 +61,6 @@ fn project_notebook(call: &ToolInvocation<'_>) -> tome_home::NotebookOwner {
     call.notebook_of((Scope::Project, None))
 }
 
-fn not_found_error(said: String) -> ToolError {
-    ToolError::new(ToolFailure::NotFound, said)
+fn not_found_error(message: String) -> ToolError {
+    ToolError::new(ToolFailure::NotFound, message)
 }

@@ -207,9 +207,10 @@ impl ToolArgs {
             "unknown argument {:?}: {} takes {}",
             truncate_to(unknown, NAME_SHOWN_BYTES_MAX),
             self.owner,
-            match self.known_names.is_empty() {
-                true => "none".to_owned(),
-                false => self.known_names.join(", "),
+            if self.known_names.is_empty() {
+                "none".to_owned()
+            } else {
+                self.known_names.join(", ")
             }
         )))
     }

@@ -182,11 +182,11 @@ fn lesson_json(lesson: &RecalledLesson) -> Value {
 }
 
 fn render_recalled(query: &LessonQuery, found: &LessonRecall) -> String {
-    let asked = query.question.clone().unwrap_or_else(|| query.keywords.join(", "));
+    let query_text = query.question.clone().unwrap_or_else(|| query.keywords.join(", "));
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     let mut lines = vec![
         "🔍 Coder Memory Recall Results".to_owned(),
-        format!("Query: {}", truncate_bytes(asked.trim(), QUERY_BYTES_MAX)),
+        format!("Query: {}", truncate_bytes(query_text.trim(), QUERY_BYTES_MAX)),
         format!("Memory Types Searched: {}", types.join(", ")),
         format!("Results Found: {}", found.lessons.len()),
     ];

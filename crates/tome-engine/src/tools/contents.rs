@@ -153,7 +153,7 @@ pub(super) fn browse_toc(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Resu
 
 fn render_listing(listing: &CalendarListing, next: Option<&NodeId>) -> ToolAnswer {
     let mut lines: Vec<String> =
-        listing.interpreted_as.iter().map(|said| format!("{said}:")).collect();
+        listing.interpreted_as.iter().map(|time| format!("{time}:")).collect();
     if listing.entries.is_empty() {
         lines.push("Nothing was recorded then.".to_owned());
     }
@@ -163,8 +163,8 @@ fn render_listing(listing: &CalendarListing, next: Option<&NodeId>) -> ToolAnswe
     }
     let entries: Vec<Value> = listing.entries.iter().map(entry_json).collect();
     let mut json = json!({ "entries": entries, "continuation": next });
-    if let Some(said) = &listing.interpreted_as {
-        insert_field(&mut json, "time", said.clone().into());
+    if let Some(time) = &listing.interpreted_as {
+        insert_field(&mut json, "time", time.clone().into());
     }
     finish_answer(lines, json)
 }
@@ -189,8 +189,8 @@ fn drop_segments(entries: &mut [CalendarEntry]) {
     }
 }
 
-fn empty_answer(said: &str, field: &'static str) -> ToolAnswer {
-    finish_answer(vec![said.to_owned()], json!({ field: [] }))
+fn empty_answer(message: &str, field: &'static str) -> ToolAnswer {
+    finish_answer(vec![message.to_owned()], json!({ field: [] }))
 }
 
 /// Truncates the lines to the size limit and states the size.

@@ -15,9 +15,10 @@ pub(super) const FENCE_TOKENS: usize = 48;
 pub(super) fn quote_answer(tool: &str, mut answer: ToolAnswer) -> ToolAnswer {
     let reads =
         specs::all().iter().any(|spec| spec.name == tool && spec.effect == ToolEffect::Reads);
-    answer.text = match reads && answer.failure.is_none() {
-        true => quote_text(&name_source(tool, &answer.json), &answer.text),
-        false => neutralize(&answer.text).into_owned(),
+    answer.text = if reads && answer.failure.is_none() {
+        quote_text(&name_source(tool, &answer.json), &answer.text)
+    } else {
+        neutralize(&answer.text).into_owned()
     };
     answer
 }

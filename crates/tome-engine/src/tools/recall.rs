@@ -66,9 +66,10 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let within = within.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
     let order: HitOrder = take_named(args, &["sort"])?.unwrap_or_default();
     let is_timeline = order == HitOrder::Time;
-    let (hits_default, tokens_default) = match is_timeline {
-        true => (TIMELINE_HITS_DEFAULT, TIMELINE_TOKENS_DEFAULT),
-        false => (HITS_DEFAULT, TOKENS_DEFAULT),
+    let (hits_default, tokens_default) = if is_timeline {
+        (TIMELINE_HITS_DEFAULT, TIMELINE_TOKENS_DEFAULT)
+    } else {
+        (HITS_DEFAULT, TOKENS_DEFAULT)
     };
     let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(hits_default);
     let skip = args.take_count(&["cursor"], SKIP_MAX)?.unwrap_or(0);
@@ -137,16 +138,15 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     let all = call.list_instructions(&projects.resolve_project_or_guess(cwd, None))?;
     let about = rank_instructions(&all, &query);
     // Words that no instruction shares do not hide what the user always wants.
-    let shown: Vec<&ListedInstruction> = match about.is_empty() {
-        true => all.iter().filter(|one| one.replaced_by.is_none()).collect(),
-        false => about,
+    let shown: Vec<&ListedInstruction> = if about.is_empty() {
+        all.iter().filter(|one| one.replaced_by.is_none()).collect()
+    } else {
+        about
     };
     let lines: Vec<String> =
         shown.iter().take(INSTRUCTIONS_LISTED_MAX).map(|one| render_instruction(one)).collect();
-    let text = match lines.is_empty() {
-        true => "No standing instructions.".to_owned(),
-        false => lines.join("\n"),
-    };
+    let text =
+        if lines.is_empty() { "No standing instructions.".to_owned() } else { lines.join("\n") };
     let json: Vec<Value> = shown
         .iter()
         .take(INSTRUCTIONS_LISTED_MAX)

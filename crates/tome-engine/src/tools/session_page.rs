@@ -104,9 +104,10 @@ fn render_turns(page: &SessionPage, lines: &mut Vec<String>) {
 }
 
 fn render_turn(number: usize, turn: &SessionTurn) -> String {
-    let request = match turn.prompt.is_empty() {
-        true => "(no prompt)".to_owned(),
-        false => truncate_words(&turn.prompt, REQUEST_CHARS_MAX),
+    let request = if turn.prompt.is_empty() {
+        "(no prompt)".to_owned()
+    } else {
+        truncate_words(&turn.prompt, REQUEST_CHARS_MAX)
     };
     let mut line = format!("{number}. {request}{}", render_citation(turn.number));
     if turn.is_interrupted {

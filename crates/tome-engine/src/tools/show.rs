@@ -23,7 +23,7 @@ const EVENT_BYTES_MAX: usize = 12_000;
 const CITATION_BYTES_MAX: usize = 300;
 /// Bytes shown of the events of a turn: the cited one, other messages, other steps.
 const CITED_BYTES_MAX: usize = 4_000;
-const SAID_BYTES_MAX: usize = 700;
+const MESSAGE_BYTES_MAX: usize = 700;
 /// The same of the answer that ends the turn: its beginning, and its end, which concludes.
 const ANSWER_HEAD_BYTES: usize = 700;
 const ANSWER_TAIL_BYTES: usize = 1_100;
@@ -110,8 +110,8 @@ fn open_event(
     let root = project.filter(|root| stores.find_store_path(root).is_some()).ok_or_else(missing)?;
     let event = stores.find_event(id, Some(root))?;
     let (session, root) = (Some(event.session.clone()), event.project.clone());
-    let place = CitedContent::Event(Box::new(event));
-    Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, place) })
+    let content = CitedContent::Event(Box::new(event));
+    Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, content) })
 }
 
 /// Renders a turn, with the cited event marked; the other texts are cut.
@@ -129,10 +129,10 @@ fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
             lines.push(render_numbered(*number, &shown, CITED_BYTES_MAX));
             continue;
         }
-        let is_said = event.kind == EventKind::UserMessage || is_answer(event);
-        let bytes_max = match (is_cited, is_said) {
+        let is_message = event.kind == EventKind::UserMessage || is_answer(event);
+        let bytes_max = match (is_cited, is_message) {
             (true, _) => CITED_BYTES_MAX,
-            (false, true) => SAID_BYTES_MAX,
+            (false, true) => MESSAGE_BYTES_MAX,
             (false, false) => STEP_BYTES_MAX,
         };
         let mark = if is_cited { "> " } else { "" };

@@ -57,14 +57,14 @@ fn list_or_open(
         None => list_top(&map),
     };
     if found.is_empty() {
-        let said = match query {
+        let message = match query {
             Some(query) => format!(
                 "No topic matches {:?}; recall_memory searches everything that was said.",
                 truncate_bytes(&query, 120)
             ),
             None => "Nothing has been recorded for this project yet.".to_owned(),
         };
-        return Ok(ToolAnswer::from_text(said, json!({ "topics": [] })));
+        return Ok(ToolAnswer::from_text(message, json!({ "topics": [] })));
     }
     let mut lines: Vec<String> = found.iter().map(render_topic).collect();
     lines.push("Open one: topics with its id, or `tome topics show <id>`.".to_owned());
@@ -76,22 +76,22 @@ pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Re
     let path = args.require_text(&["path", "file", "file_path"])?;
     args.reject_unknown()?;
     let (map, root) = load_map(call)?;
-    let asked = normalize_asked_path(&path, call.cwd().unwrap_or(&root), &root);
-    match map.file_page(&asked) {
+    let relative = normalize_asked_path(&path, call.cwd().unwrap_or(&root), &root);
+    match map.file_page(&relative) {
         FileLookup::Found(page) => Ok(answer_page(&page)),
         FileLookup::OnlyRead(reads) => {
-            let said = format!("{asked} was read in {reads} segments, but never changed.");
-            Ok(ToolAnswer::from_text(said, json!({ "path": asked, "reads": reads })))
+            let message = format!("{relative} was read in {reads} segments, but never changed.");
+            Ok(ToolAnswer::from_text(message, json!({ "path": relative, "reads": reads })))
         }
         FileLookup::Several(paths) => Err(ToolError::invalid(format!(
             "several files are called {}: {}",
-            truncate_bytes(&asked, 200),
+            truncate_bytes(&relative, 200),
             paths.join(", ")
         ))),
         FileLookup::Unknown(alike) => {
-            let said = format!("no session changed {}", truncate_bytes(&asked, 200));
+            let message = format!("no session changed {}", truncate_bytes(&relative, 200));
             let hint = (!alike.is_empty()).then(|| format!("Did you mean: {}", alike.join(", ")));
-            Err(ToolError::new(ToolFailure::NotFound, said).with_hint(hint))
+            Err(ToolError::new(ToolFailure::NotFound, message).with_hint(hint))
         }
     }
 }

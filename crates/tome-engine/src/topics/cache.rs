@@ -39,7 +39,7 @@ pub(super) struct Clustering {
 pub(super) struct CachedTopics {
     store: PathBuf,
     project: String,
-    /// The topics that later changes are added to, and the place in the log that they show.
+    /// The topics that later changes are added to, and the position in the log that they reflect.
     pub(super) base: Arc<TopicMap>,
     pub(super) position: LogPosition,
     /// The last clustering; `None` if the groups are those of an earlier process.
@@ -92,7 +92,7 @@ pub(super) struct TopicCache {
 impl TopicCache {
     /// Returns the topics of a project.
     pub(super) fn find(&mut self, store: &Path, project: &str) -> Option<CachedTopics> {
-        let at = self.place(store, project)?;
+        let at = self.find_index(store, project)?;
         let entry = self.entries.remove(at);
         self.entries.push(entry.clone());
         Some(entry)
@@ -147,12 +147,12 @@ impl TopicCache {
         self.entries.retain(|one| is_open(&one.store));
     }
 
-    fn place(&self, store: &Path, project: &str) -> Option<usize> {
+    fn find_index(&self, store: &Path, project: &str) -> Option<usize> {
         self.entries.iter().position(|one| one.store == store && one.project == project)
     }
 
     fn entry(&mut self, store: &Path, project: &str) -> Option<&mut CachedTopics> {
-        let at = self.place(store, project)?;
+        let at = self.find_index(store, project)?;
         self.entries.get_mut(at)
     }
 }

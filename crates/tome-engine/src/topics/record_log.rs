@@ -36,7 +36,7 @@ pub(super) enum LogLine {
     Cursor(u64),
 }
 
-/// A place in the file up to which its lines are known.
+/// A position in the file up to which its lines were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct LogPosition {
     generation: u64,
@@ -177,9 +177,10 @@ impl RecordLog {
     pub(super) fn advance(&mut self, cursor: u64) -> Result<(), HomeError> {
         self.unsaved += 1;
         self.cursor = cursor;
-        match self.unsaved > UNSAVED_MAX || self.length == 0 {
-            true => self.append(&[LogLine::Cursor(cursor)]),
-            false => Ok(()),
+        if self.unsaved > UNSAVED_MAX || self.length == 0 {
+            self.append(&[LogLine::Cursor(cursor)])
+        } else {
+            Ok(())
         }
     }
 

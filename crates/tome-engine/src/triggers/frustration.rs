@@ -52,13 +52,13 @@ static SIGNS: LazyLock<Vec<Regex>> =
 
 /// Whether the user's own words show frustration.
 pub(super) fn is_frustrated(prompt: &str) -> bool {
-    let said = strip_quotes_and_code(truncate_to(prompt, FRUSTRATION_BYTES_MAX));
-    SIGNS.iter().any(|sign| sign.is_match(&said))
+    let own_words = strip_quotes_and_code(truncate_to(prompt, FRUSTRATION_BYTES_MAX));
+    SIGNS.iter().any(|sign| sign.is_match(&own_words))
 }
 
 /// A prompt without quoted lines and code.
 fn strip_quotes_and_code(prompt: &str) -> String {
-    let mut said = String::with_capacity(prompt.len());
+    let mut out = String::with_capacity(prompt.len());
     let mut in_block = false;
     for line in prompt.lines() {
         let line = line.trim();
@@ -66,9 +66,9 @@ fn strip_quotes_and_code(prompt: &str) -> String {
             in_block = !in_block;
         } else if !in_block && !line.starts_with('>') {
             // Every second part is between backticks and therefore code.
-            said.extend(line.split('`').step_by(2).flat_map(|part| [part, " "]));
-            said.push('\n');
+            out.extend(line.split('`').step_by(2).flat_map(|part| [part, " "]));
+            out.push('\n');
         }
     }
-    said
+    out
 }

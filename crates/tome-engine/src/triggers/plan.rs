@@ -73,8 +73,8 @@ fn plan_from_tasks(tasks: &TaskList) -> DetectedPlan {
 
 /// Parses the id of a new task from a field, or from `Task #3 created …`, `Created task 3f9a1c: …`.
 fn parse_task_id(output: &Value) -> Option<&str> {
-    let said = output.as_str().unwrap_or_default();
-    let rest = said.strip_prefix("Task #").or_else(|| said.strip_prefix("Created task "));
+    let text = output.as_str().unwrap_or_default();
+    let rest = text.strip_prefix("Task #").or_else(|| text.strip_prefix("Created task "));
     let id = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let told = rest.and_then(|rest| rest.get(..id(rest)));
     output

@@ -82,8 +82,8 @@ impl ReminderPace {
 
     fn interval_change(&self) -> i32 {
         // Integer tenths: with floats a share of exactly 0.7 could fall on either side.
-        let (unasked, writes) = (u64::from(self.writes_unasked) * 10, u64::from(self.writes));
-        let over = |tenths: u64| unasked > writes * tenths;
+        let (unprompted, writes) = (u64::from(self.writes_unasked) * 10, u64::from(self.writes));
+        let over = |tenths: u64| unprompted > writes * tenths;
         match (self.reminded, over(7), over(6), over(4), over(3)) {
             (false, true, ..) => 3,
             (false, _, _, true, _) => 2,

@@ -51,12 +51,12 @@ fn apply_statement(statement: &str, tasks: &mut TaskList) -> usize {
 /// Without a column list, id and title come first, as in Copilot's table.
 fn add_row(columns: &str, row: &[String], tasks: &mut TaskList) -> bool {
     let is = |column: &str, name: &str| column.trim().trim_matches(['"', '`']) == name;
-    let place = |name: &str| columns.split(',').position(|column| is(column, name));
+    let index_of = |name: &str| columns.split(',').position(|column| is(column, name));
     let (id, title) = match columns.trim() {
         "" => (Some(0), Some(1)),
-        _ => (place("id"), place("title").or_else(|| place("description"))),
+        _ => (index_of("id"), index_of("title").or_else(|| index_of("description"))),
     };
-    let at = |place: Option<usize>| row.get(place?).map(String::as_str);
+    let at = |index: Option<usize>| row.get(index?).map(String::as_str);
     tasks.add(at(id), at(title).or(at(id)).unwrap_or_default())
 }
 

@@ -36,12 +36,11 @@ fn render_store_request(why: StoreReason, frustrated: bool) -> String {
         }
         StoreReason::Frustration => "work has stopped".to_owned(),
     };
-    let mood = match frustrated {
-        true => {
-            " The user was frustrated along the way: what went wrong is a strong signal and worth \
+    let mood = if frustrated {
+        " The user was frustrated along the way: what went wrong is a strong signal and worth \
                  storing as a failure (tags #failure #strong-signal)."
-        }
-        false => "",
+    } else {
+        ""
     };
     format!(
         "{STORE_OPENING} {what}, and no lessons from this work are saved yet.{mood} If you learned something \

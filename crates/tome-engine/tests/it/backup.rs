@@ -90,8 +90,8 @@ fn a_backup_cut_anywhere_is_continued() {
     assert!(ends.len() > 5, "{ends:?}");
     let mut kept = Vec::new();
     // At each block's end, inside its header, inside its body.
-    for (place, end) in ends.iter().skip(1).enumerate() {
-        let cut = whole.len().min(end + [0, 5, 700][place % 3]);
+    for (index, end) in ends.iter().skip(1).enumerate() {
+        let cut = whole.len().min(end + [0, 5, 700][index % 3]);
         let left = &whole[..cut];
         let (continued, partial) = continue_from(&scene, left, VERSION).unwrap();
         assert_eq!(records(&continued), expected, "cut at {cut}");

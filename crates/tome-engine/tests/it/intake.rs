@@ -9,7 +9,7 @@ use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, SystemClock};
 use tome_redact::Redactor;
 
-fn said(id: &str) -> EventLine {
+fn prompt_line(id: &str) -> EventLine {
     EventLine {
         id: Some(id.into()),
         at: Millis(1_000_000),
@@ -36,13 +36,13 @@ fn after_the_reply_a_store_can_be_closed_and_reopened() {
     let intake = open();
     let (done, answers) = mpsc::channel();
     // The callback is slow: whatever it still holds, it holds for a while.
-    intake.submit(intake.prepare(vec![said("one").into_draft().unwrap()]), move |stored| {
+    intake.submit(intake.prepare(vec![prompt_line("one").into_draft().unwrap()]), move |stored| {
         done.send(stored).unwrap();
         std::thread::sleep(Duration::from_millis(100));
     });
     assert!(answers.recv().unwrap().iter().all(Result::is_ok));
     drop(intake);
-    let stored = open().ingest(vec![said("two").into_draft().unwrap()]);
+    let stored = open().ingest(vec![prompt_line("two").into_draft().unwrap()]);
     assert!(stored.iter().all(Result::is_ok), "{stored:?}");
 }
 
@@ -102,7 +102,7 @@ fn events_record_their_branch_and_worktree() {
             cwd: root.join(cwd).to_string_lossy().into_owned(),
             kind: kind.into(),
             at,
-            ..said(&id)
+            ..prompt_line(&id)
         };
         let stored = intake.ingest(vec![line.into_draft().unwrap()]);
         assert!(stored.iter().all(Result::is_ok), "{stored:?}");

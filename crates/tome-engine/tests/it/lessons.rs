@@ -49,7 +49,7 @@ fn ask(scene: &Scene, question: &str) -> Vec<String> {
 /// Results of one kind of question.
 #[derive(Default)]
 struct Figures {
-    asked: usize,
+    count: usize,
     /// Questions whose lesson was recalled, and recalled first.
     found: usize,
     first: usize,
@@ -63,14 +63,14 @@ fn measure(scene: &Scene, questions: &[(&'static str, &str, Option<&str>)]) -> S
     for (kind, question, title) in questions {
         let found = ask(scene, question);
         let figures = all.entry(kind).or_default();
-        figures.asked += 1;
+        figures.count += 1;
         figures.found += usize::from(found.iter().any(|one| Some(one.as_str()) == *title));
         figures.first +=
             usize::from(title.is_some() && found.first().map(String::as_str) == *title);
         figures.wrong += found.iter().filter(|one| Some(one.as_str()) != *title).count();
     }
-    let line = |(kind, Figures { asked, found, first, wrong }): (&str, Figures)| {
-        format!("{kind}: {asked} asked, {found} found, {first} first, {wrong} wrong\n")
+    let line = |(kind, Figures { count, found, first, wrong }): (&str, Figures)| {
+        format!("{kind}: {count} asked, {found} found, {first} first, {wrong} wrong\n")
     };
     all.into_iter().map(line).collect()
 }
@@ -114,7 +114,7 @@ fn few_lessons_answer_no_questions_about_others() {
 }
 
 #[test]
-fn an_answer_has_the_whole_lesson_its_place_and_the_reason() {
+fn an_answer_has_the_whole_lesson_its_location_and_the_reason() {
     let scene = scene_with(&LESSONS[..8]);
     let found = recall(&scene, &json!({ "question": "How do I bisect a flaky test by its seed?" }));
     assert_eq!(titles(&found), ["Bisect a flaky test by its seed"]);

@@ -144,8 +144,8 @@ fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
                 "memory_list" => json!({}),
                 _ => json!({"path": "a.md", "content": "x"}),
             };
-            let said = scene.call_rejected(tool, arguments, tome_engine::ToolFailure::Failed);
-            assert!(said.contains(".memory") && said.contains(what), "{said}");
+            let message = scene.call_rejected(tool, arguments, tome_engine::ToolFailure::Failed);
+            assert!(message.contains(".memory") && message.contains(what), "{message}");
         }
         let refused = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap());
         assert!(refused.is_err());
@@ -158,18 +158,18 @@ fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
 #[test]
 fn errors_name_the_missing_argument() {
     let scene = scene();
-    let said = |whose: &NotebookOwner| match scene.notebooks.open(whose) {
+    let open_error = |whose: &NotebookOwner| match scene.notebooks.open(whose) {
         Ok(_) => panic!("opened {whose:?}"),
         Err(error) => error.to_string(),
     };
     let nowhere = NotebookOwner { cwd: None, ..scene.project() };
-    assert!(said(&nowhere).starts_with("cwd is missing"));
+    assert!(open_error(&nowhere).starts_with("cwd is missing"));
     let relative = NotebookOwner { cwd: Some("repo".into()), ..scene.project() };
-    assert_eq!(said(&relative), "cwd \"repo\" is not an absolute path");
+    assert_eq!(open_error(&relative), "cwd \"repo\" is not an absolute path");
     let sessionless = NotebookOwner { session: None, ..session(&scene, "") };
-    assert!(said(&sessionless).starts_with("session_id is missing"));
-    assert_eq!(said(&session(&scene, "")), "session_id is missing");
-    assert!(said(&session(&scene, "a\nb")).contains("without control characters"));
+    assert!(open_error(&sessionless).starts_with("session_id is missing"));
+    assert_eq!(open_error(&session(&scene, "")), "session_id is missing");
+    assert!(open_error(&session(&scene, "a\nb")).contains("without control characters"));
     assert!(!scene.home.exists());
 }
 

@@ -22,11 +22,11 @@ fn answers_are_identical_after_a_rebuild() {
             let at = NOW.0 - day * DAY_MS + turn * MINUTE_MS;
             let session = format!("session-{day}");
             let (number, answer) = (turn * 2, turn * 2 + 1);
-            let asked = format!("how do we rotate {topic} in step {turn} of the deployment?");
-            store_event(&scene, &session, number, at, "user_message", &asked);
-            let said =
+            let prompt = format!("how do we rotate {topic} in step {turn} of the deployment?");
+            store_event(&scene, &session, number, at, "user_message", &prompt);
+            let reply =
                 format!("step {turn}: {topic} are rotated by the deployment of stage {turn}");
-            store_event(&scene, &session, answer, at + 1_000, "assistant_message", &said);
+            store_event(&scene, &session, answer, at + 1_000, "assistant_message", &reply);
         }
         // In steps, as a daemon would: a rebuild then has to arrive at the same by one long step.
         scene.engine.catch_up_project(ROOT).unwrap();

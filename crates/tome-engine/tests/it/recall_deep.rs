@@ -55,8 +55,8 @@ fn the_newest_come_first_and_nothing_waits_for_the_rest() {
     let scene = remembered();
     assert_eq!(progress(&scene), (0, EVENTS + 1));
     // Stops after the first batch.
-    let asked = Cell::new(0);
-    let stop = || asked.replace(asked.get() + 1) > 0;
+    let calls = Cell::new(0);
+    let stop = || calls.replace(calls.get() + 1) > 0;
     let done = catch_up_deep(&scene, &stop);
     assert!(done > 0 && done <= EVENTS, "{done}");
     assert_eq!(progress(&scene), (done, EVENTS + 1 - done));
@@ -73,8 +73,8 @@ fn the_newest_come_first_and_nothing_waits_for_the_rest() {
 #[test]
 fn deep_vectors_rebuilt_in_another_order_give_the_same_results() {
     let scene = remembered();
-    let asked = Cell::new(0);
-    catch_up_deep(&scene, &|| asked.replace(asked.get() + 1) > 0);
+    let calls = Cell::new(0);
+    catch_up_deep(&scene, &|| calls.replace(calls.get() + 1) > 0);
     catch_up_deep(&scene, &|| false);
     let queries = ["which message is about the journal?", "upload tried once more", "message 12"];
     let queries = queries.map(|text| vectors_query(&scene, text));

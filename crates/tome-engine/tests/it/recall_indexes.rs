@@ -69,21 +69,21 @@ fn a_deleted_index_is_rebuilt_and_gives_the_same_results() {
 #[test]
 fn text_without_spaces_is_found_in_every_tier() {
     let scene = Scene::new();
-    let said = [
+    let texts = [
         "我们把缓存的过期时间改成了三十分钟。",
         "登录页面的按钮颜色是深蓝色。",
         "部署脚本需要先运行数据库迁移。",
         "缓存服务器放在上海机房。",
         "下周二发布新版本。",
     ];
-    scene.ingest((0..).zip(&said).map(|(n, text): (u64, _)| {
+    scene.ingest((0..).zip(&texts).map(|(n, text): (u64, _)| {
         json!({"id": format!("zh{n}"), "at": MORNING_MS + n * MINUTE_MS, "text": text})
     }));
     let question = scene.query("请问缓存的过期时间现在是多少呢？");
     scene.search_indexed(&question);
     for tier in [Tier::Literal, Tier::Bm25, Tier::Fused] {
         let answer = scene.search(&RecallQuery { tier: Some(tier), ..question.clone() });
-        assert_eq!(first_text(&answer), said[0], "{answer:#?}");
+        assert_eq!(first_text(&answer), texts[0], "{answer:#?}");
     }
     let foreign = scene.query("恐龙化石属于哪个年代？");
     let answer = scene.search(&RecallQuery { tier: Some(Tier::Bm25), ..foreign });

@@ -33,60 +33,60 @@ fn text() -> impl Strategy<Value = String> {
     let gap =
         prop_oneof![8 => Just(" "), 1 => Just("\n"), 1 => Just("\n\n"), 1 => Just("\t\u{a0} ")];
     let words = |count| prop::collection::vec((word(), gap.clone()), count);
-    let said = |words: Vec<(String, &str)>| {
+    let join = |words: Vec<(String, &str)>| {
         words.iter().map(|(word, gap)| format!("{word}{gap}")).collect::<String>()
     };
-    prop_oneof![4 => words(1..30).prop_map(said), 1 => words(300..900).prop_map(said)]
+    prop_oneof![4 => words(1..30).prop_map(join), 1 => words(300..900).prop_map(join)]
 }
 
 #[derive(Debug, Clone)]
 struct Memory {
-    said: Vec<String>,
+    messages: Vec<String>,
     done: Vec<String>,
     notes: Vec<String>,
     details: Vec<String>,
     insights: Vec<String>,
     /// Text, first word and number of words of each query.
-    asked: Vec<(prop::sample::Index, prop::sample::Index, usize)>,
+    queries: Vec<(prop::sample::Index, prop::sample::Index, usize)>,
 }
 
 fn memory() -> impl Strategy<Value = Memory> {
     let texts = |count| prop::collection::vec(text(), count);
-    let asked = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1..5_usize);
+    let query = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 1..5_usize);
     (
         texts(4..12),
         texts(0..3),
         texts(1..4),
         texts(1..4),
         texts(1..3),
-        prop::collection::vec(asked, 6),
+        prop::collection::vec(query, 6),
     )
-        .prop_map(|(said, done, notes, details, insights, asked)| Memory {
-            said,
+        .prop_map(|(messages, done, notes, details, insights, queries)| Memory {
+            messages,
             done,
             notes,
             details,
             insights,
-            asked,
+            queries,
         })
 }
 
 impl Memory {
     fn questions(&self) -> Vec<String> {
-        let texts = [&self.said, &self.done, &self.notes, &self.details, &self.insights];
+        let texts = [&self.messages, &self.done, &self.notes, &self.details, &self.insights];
         let texts: Vec<&String> = texts.into_iter().flatten().collect();
         let question = |(text, from, count): &(prop::sample::Index, prop::sample::Index, usize)| {
             let words: Vec<&str> = texts[text.index(texts.len())].split_whitespace().collect();
             let from = from.index(words.len().max(1));
             words.iter().skip(from).take(*count).copied().collect::<Vec<_>>().join(" ")
         };
-        self.asked.iter().map(question).filter(|question| !question.is_empty()).collect()
+        self.queries.iter().map(question).filter(|question| !question.is_empty()).collect()
     }
 
     /// A home with these memories, in which only transcripts are up to date.
     fn remembered(&self) -> Scene {
         let scene = Scene::new();
-        scene.ingest(self.said.iter().enumerate().map(|(n, text)| {
+        scene.ingest(self.messages.iter().enumerate().map(|(n, text)| {
             json!({
                 "id": format!("s{n}"), "at": MORNING_MS + n as u64 * MINUTE_MS, "text": text,
                 "session_id": format!("s{}", n % 2),

@@ -368,8 +368,8 @@ fn sessions_are_found_by_folder_name() {
         let found = scene.copies.find_session(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
-    let asked = scene.copies.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
-    assert_eq!(asked, SessionTranscriptLine::Missing { lines: 0 });
+    let line = scene.copies.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+    assert_eq!(line, SessionTranscriptLine::Missing { lines: 0 });
     assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
         let found = scene.copies.find_session(&scene.store(ROOT), unknown).unwrap();

@@ -300,8 +300,8 @@ fn recall_names_the_topic_of_its_hits_and_searches_topics() {
 #[test]
 fn a_session_start_names_recent_topics() {
     let scene = Scene::new();
-    for (place, session) in ["a", "b"].into_iter().enumerate() {
-        let at = MORNING_MS - (2 - place as u64) * DAY_MS;
+    for (index, session) in ["a", "b"].into_iter().enumerate() {
+        let at = MORNING_MS - (2 - index as u64) * DAY_MS;
         for (name, path, offset) in
             [("lexer", "/app/src/lexer.rs", 0), ("billing", "/app/billing/invoice.rs", 90)]
         {

@@ -163,9 +163,9 @@ impl Directory for PrivateDirectory {
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let full = self.path.join(path);
-        let made = check_open(&self.closed)
+        let created = check_open(&self.closed)
             .and_then(|()| private_file_options().create_new(true).open(&full));
-        let file = made.map_err(|failed| {
+        let file = created.map_err(|failed| {
             if failed.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
             } else {

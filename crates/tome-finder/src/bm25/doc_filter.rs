@@ -28,10 +28,10 @@ impl DocFilter {
             let terms = filter.sources.iter().map(|source| source_term(fields.source, *source));
             allowed.retain_terms(segment, terms)?;
         }
-        let one = |text: &Option<String>| text.iter().cloned().collect::<Vec<_>>();
+        let as_list = |text: &Option<String>| text.iter().cloned().collect::<Vec<_>>();
         for (field, wanted) in [
-            (fields.project, one(&filter.project)),
-            (fields.session, one(&filter.session)),
+            (fields.project, as_list(&filter.project)),
+            (fields.session, as_list(&filter.session)),
             (fields.agent, filter.agents.clone()),
             (fields.kind, filter.kinds.clone()),
         ] {

@@ -45,8 +45,8 @@ pub(crate) struct SearchTerm {
 }
 
 impl SearchTerm {
-    fn new(place: TermFields, term: String, weight: f32) -> Self {
-        Self { fields: place, term, weight }
+    fn new(fields: TermFields, term: String, weight: f32) -> Self {
+        Self { fields, term, weight }
     }
 }
 
@@ -89,8 +89,8 @@ impl QueryParser {
         }
     }
 
-    fn push_other(&mut self, place: TermFields, term: String, weight: f32) {
-        self.others.push(SearchTerm::new(place, term, weight));
+    fn push_other(&mut self, fields: TermFields, term: String, weight: f32) {
+        self.others.push(SearchTerm::new(fields, term, weight));
     }
 
     fn into_terms(self) -> Vec<SearchTerm> {
@@ -140,26 +140,26 @@ pub(crate) fn build_clauses(
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
     found.truncate(TERMS_MAX);
-    let made = found.into_iter().flat_map(|(worth, term, has)| {
+    let clauses = found.into_iter().flat_map(|(worth, term, has)| {
         has.into_iter().map(move |(field, boost, in_text)| TermClause {
             term: Term::from_field_text(field, &term),
             worth: worth * boost,
             in_text,
         })
     });
-    Ok(made.collect())
+    Ok(clauses.collect())
 }
 
 /// A field that contains a term, its boost, and whether it is the text field.
 type FieldMatch = (Field, f32, bool);
 
 fn find_fields(
-    place: TermFields,
+    wanted: TermFields,
     term: &str,
     fields: &IndexFields,
     snapshot: &IndexSnapshot,
 ) -> tantivy::Result<(u64, Vec<FieldMatch>)> {
-    let places: &[FieldMatch] = match place {
+    let candidates: &[FieldMatch] = match wanted {
         TermFields::Text => &[
             (fields.text, 1.0, true),
             (fields.title, TITLE_BOOST, false),
@@ -171,10 +171,10 @@ fn find_fields(
     // A word that is common in texts is common, even if few titles contain it.
     let mut most = 0;
     let mut has = Vec::new();
-    for place in places {
-        let frequency = snapshot.doc_frequency(place.0, term)?;
+    for field in candidates {
+        let frequency = snapshot.doc_frequency(field.0, term)?;
         if frequency > 0 {
-            has.push(*place);
+            has.push(*field);
         }
         most = most.max(frequency);
     }

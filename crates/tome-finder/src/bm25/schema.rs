@@ -92,13 +92,13 @@ impl IndexFields {
     pub(crate) fn build_document(&self, entry: &IndexEntry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         self.add_terms(entry, &mut document);
-        for (field, whole) in [
+        for (field, value) in [
             (self.project, &entry.project),
             (self.session, &entry.session),
             (self.agent, &entry.agent),
             (self.kind, &entry.kind),
         ] {
-            document.add_text(field, whole);
+            document.add_text(field, value);
         }
         match &entry.key {
             EntryKey::Event(seq) => document.add_u64(self.seq, *seq),
@@ -113,19 +113,21 @@ impl IndexFields {
     }
 
     fn add_terms(&self, entry: &IndexEntry, document: &mut TantivyDocument) {
-        let mut whole = FieldTerms::default();
-        whole.push_text(&entry.text);
-        document.add_text(self.text, &whole.words);
+        let mut field_terms = FieldTerms::default();
+        field_terms.push_text(&entry.text);
+        document.add_text(self.text, &field_terms.words);
         // A title's identifiers and paths go into the same fields as the text's; its words have
         // their own field.
         for (field, text) in [(self.title, &entry.title), (self.keywords, &entry.keywords)] {
             if !text.is_empty() {
-                whole.words.clear();
-                whole.push_text(text);
-                document.add_text(field, &whole.words);
+                field_terms.words.clear();
+                field_terms.push_text(text);
+                document.add_text(field, &field_terms.words);
             }
         }
-        for (field, terms) in [(self.identifiers, &whole.identifiers), (self.paths, &whole.paths)] {
+        for (field, terms) in
+            [(self.identifiers, &field_terms.identifiers), (self.paths, &field_terms.paths)]
+        {
             if !terms.is_empty() {
                 document.add_text(field, terms);
             }

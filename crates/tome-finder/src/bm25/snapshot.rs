@@ -56,7 +56,7 @@ impl IndexSnapshot {
         fields: &IndexFields,
         before: Option<&Self>,
     ) -> tantivy::Result<Self> {
-        let known: HashMap<(SegmentId, Option<u64>), &Arc<SegmentSnapshot>> = before
+        let unchanged: HashMap<(SegmentId, Option<u64>), &Arc<SegmentSnapshot>> = before
             .iter()
             .flat_map(|before| &before.segments)
             .map(|segment| (segment.identity(), segment))
@@ -64,7 +64,7 @@ impl IndexSnapshot {
         let mut segments = Vec::with_capacity(readers.len());
         for reader in readers {
             let identity = (reader.segment_id(), reader.delete_opstamp());
-            segments.push(match known.get(&identity) {
+            segments.push(match unchanged.get(&identity) {
                 Some(segment) => Arc::clone(segment),
                 None => Arc::new(SegmentSnapshot::new(reader.clone(), fields)?),
             });

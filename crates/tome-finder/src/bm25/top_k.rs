@@ -62,9 +62,9 @@ impl<'a> TopK<'a> {
         if tied > self.limit {
             let mut ties = Vec::with_capacity(tied - better);
             for (score, segment, doc) in self.entries.drain(better..) {
-                let place =
+                let tie_break =
                     self.snapshot.segments.get(segment).map(|of| of.tie_break(doc)).transpose()?;
-                ties.push((place, (score, segment, doc)));
+                ties.push((tie_break, (score, segment, doc)));
             }
             ties.sort_unstable();
             let kept = ties.into_iter().map(|(_, entry)| entry).take(self.limit - better);

@@ -107,16 +107,16 @@ impl RoundedRows {
         for (number, (scale, row)) in rows.enumerate() {
             self.scales.push(scale);
             self.values.resize((number / block_rows + 1) * block_rows * columns, 0);
-            let place = RowPlace::new(number, lanes, block_rows, columns);
-            for (to, from) in place.groups(&mut self.values).zip(row.chunks_exact(lanes)) {
+            let layout = RowLayout::new(number, lanes, block_rows, columns);
+            for (to, from) in layout.groups(&mut self.values).zip(row.chunks_exact(lanes)) {
                 widen(to, from);
             }
         }
     }
 }
 
-/// Where the groups of a row are among the rounded values.
-struct RowPlace {
+/// Positions of a row's groups among the rounded values.
+struct RowLayout {
     /// First value of its block.
     from: usize,
     block_values: usize,
@@ -126,7 +126,7 @@ struct RowPlace {
     group_values: usize,
 }
 
-impl RowPlace {
+impl RowLayout {
     #[inline(always)]
     fn new(number: usize, lanes: usize, block_rows: usize, columns: usize) -> Self {
         Self {
@@ -173,8 +173,8 @@ fn round_with<S: Simd>(simd: S, rounded: &mut RoundedRows, rows: &[f32]) {
         let largest = largest.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let factor = limit / largest;
         rounded.scales.push(largest / limit);
-        let place = RowPlace::new(number, lanes, block_rows, columns);
-        for (to, from) in place.groups(&mut rounded.values).zip(row.chunks_exact(lanes)) {
+        let layout = RowLayout::new(number, lanes, block_rows, columns);
+        for (to, from) in layout.groups(&mut rounded.values).zip(row.chunks_exact(lanes)) {
             for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
                 *to = from.map(|value| round_to_i16(value * factor));
             }

@@ -70,12 +70,13 @@ impl QueryTerms {
 
     /// Returns the terms of each question if the query contains several.
     fn split_questions(&self, text: &str) -> Vec<Vec<usize>> {
-        let asked =
-            text.split_inclusive(QUESTION_MARKS).filter(|said| said.ends_with(QUESTION_MARKS));
+        let questions = text
+            .split_inclusive(QUESTION_MARKS)
+            .filter(|sentence| sentence.ends_with(QUESTION_MARKS));
         let mut parts: Vec<Vec<usize>> = Vec::new();
-        for said in asked.take(SUB_QUESTIONS_MAX) {
+        for question in questions.take(SUB_QUESTIONS_MAX) {
             // Only the last sentence is the question; those before it give context.
-            let numbers = self.find_terms_in(last_sentence(said));
+            let numbers = self.find_terms_in(last_sentence(question));
             if !numbers.is_empty() {
                 parts.push(numbers);
             }
@@ -98,10 +99,10 @@ impl QueryTerms {
     }
 
     fn parse(text: &str, with_stops: bool) -> Self {
-        let mut this = Self::default();
+        let mut query = Self::default();
         let mut last: Option<usize> = None;
         tokenize(text, &mut |kind, word| {
-            if this.terms.len() >= TERMS_MAX
+            if query.terms.len() >= TERMS_MAX
                 || (!with_stops && is_stop_word(word, StopClass::FUNCTION))
             {
                 return;
@@ -109,27 +110,27 @@ impl QueryTerms {
             match kind {
                 TokenKind::Word => {
                     let root = stem(word).into_owned();
-                    let number = this.add_term(QueryTermKind::Stem, &root, &[&root], 1.0);
+                    let number = query.add_term(QueryTermKind::Stem, &root, &[&root], 1.0);
                     if !starts_unspaced(word) {
-                        this.prefixes.add_word(word, &root);
-                        this.add_term(QueryTermKind::Exact, word, &[&root], EXACT_SHARE);
+                        query.prefixes.add_word(word, &root);
+                        query.add_term(QueryTermKind::Exact, word, &[&root], EXACT_SHARE);
                         if let Some(before) = last.filter(|before| *before != number) {
-                            this.add_pair(before, number);
+                            query.add_pair(before, number);
                         }
                         last = Some(number);
                     }
                 }
                 TokenKind::Character => {
-                    this.add_term(QueryTermKind::Single, word, &[word], SINGLE_SHARE);
+                    query.add_term(QueryTermKind::Single, word, &[word], SINGLE_SHARE);
                 }
                 TokenKind::Identifier => {
-                    this.add_term(QueryTermKind::Identifier, word, &[word], 1.0);
-                    this.prefixes.add_identifier(word);
+                    query.add_term(QueryTermKind::Identifier, word, &[word], 1.0);
+                    query.prefixes.add_identifier(word);
                 }
                 TokenKind::Path => {}
             }
         });
-        this
+        query
     }
 
     fn add_term(&mut self, kind: QueryTermKind, text: &str, stems: &[&str], share: f32) -> usize {
@@ -208,8 +209,8 @@ impl QueryTerms {
         let mut count = TermCounter::new(self, counts);
         let (mut at, mut words) = (0, 0);
         while let Some(run) = self.prefixes.next_run(text.as_bytes(), at) {
-            let said = text.get(run.from..run.end).unwrap_or_default();
-            words += if run.is_non_ascii { count_words(said) } else { run.words };
+            let token = text.get(run.from..run.end).unwrap_or_default();
+            words += if run.is_non_ascii { count_words(token) } else { run.words };
             at = run.end;
             // After a term, the next words may complete a pair.
             if !run.may_match && !run.is_non_ascii && count.last.is_none() {
@@ -218,12 +219,12 @@ impl QueryTerms {
             // A sign belongs to the letter before it: `c++`, `c#`.
             let after = text.get(at..).unwrap_or_default();
             let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
-            match (as_plain_word(said), sign) {
+            match (as_plain_word(token), sign) {
                 (Some(word), None) => count.count_plain_word(word),
-                (_, None) => count.count_tokens(said),
+                (_, None) => count.count_tokens(token),
                 (_, Some(sign)) => {
                     at += sign.len();
-                    count.count_tokens(text.get(run.from..at).unwrap_or(said));
+                    count.count_tokens(text.get(run.from..at).unwrap_or(token));
                 }
             }
         }

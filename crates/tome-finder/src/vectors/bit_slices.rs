@@ -56,14 +56,14 @@ impl BitSlices {
     /// Returns a block, allocating it and those before it if needed.
     fn grow_to_block(&mut self, block: usize) -> &mut [BitSlice] {
         let (slab, block) = (block / SLAB_BLOCKS, block % SLAB_BLOCKS);
-        let whole = SLAB_BLOCKS * self.bits;
+        let slab_len = SLAB_BLOCKS * self.bits;
         while self.slabs.len() <= slab {
             if let Some(last) = self.slabs.last_mut() {
-                last.resize(whole, [0; LANES]);
+                last.resize(slab_len, [0; LANES]);
             }
             // The first slab grows on demand, because most indexes are small. Unused capacity of
             // later slabs is never touched and takes no physical memory.
-            let room = if self.slabs.is_empty() { 0 } else { whole };
+            let room = if self.slabs.is_empty() { 0 } else { slab_len };
             self.slabs.push(Vec::with_capacity(room));
         }
         let range = block * self.bits..(block + 1) * self.bits;
@@ -159,8 +159,8 @@ fn add_group(
 ) {
     let mut group = *group;
     for (i, slice) in group.iter_mut().enumerate() {
-        let asked = broadcast_bit(question >> i);
-        slice.iter_mut().for_each(|lane| *lane ^= asked);
+        let query_bit = broadcast_bit(question >> i);
+        slice.iter_mut().for_each(|lane| *lane ^= query_bit);
     }
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = group;
     let [ones, twos, fours, eights, above @ ..] = sums;

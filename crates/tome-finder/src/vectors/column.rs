@@ -117,8 +117,8 @@ impl PackedColumn {
     /// Replaces a value. Repacks the whole column.
     pub(super) fn set(&mut self, i: usize, number: u64) {
         let mut all = self.to_vec();
-        if let Some(place) = all.get_mut(i) {
-            *place = number;
+        if let Some(value) = all.get_mut(i) {
+            *value = number;
             *self = Self::from_values(&all);
         }
     }

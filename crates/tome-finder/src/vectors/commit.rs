@@ -85,21 +85,22 @@ struct NumberAllocator<'a> {
 
 impl<'a> NumberAllocator<'a> {
     fn facets_number(&mut self, entry: &IndexEntry, log: &mut Vec<u8>) -> u32 {
-        let place = RowFacets {
+        let facets = RowFacets {
             source: entry.source,
             project: entry.project.clone(),
             session: entry.session.clone(),
             agent: entry.agent.clone(),
             kind: entry.kind.clone(),
         };
-        if let Some(number) = self.table.find_facets(&place).or(self.facets.get(&place).copied()) {
+        if let Some(number) = self.table.find_facets(&facets).or(self.facets.get(&facets).copied())
+        {
             return number;
         }
         // Replaying the log rejects more facets than there are numbers.
         let number =
             u32::try_from(self.table.facets.len() + self.facets.len()).unwrap_or(NO_VECTOR_BIT);
-        LogRecord::Facets(place.clone()).encode(log);
-        self.facets.insert(place, number);
+        LogRecord::Facets(facets.clone()).encode(log);
+        self.facets.insert(facets, number);
         number
     }
 
@@ -143,7 +144,7 @@ impl CommitBytes {
         vector: &[f32],
         tokens: Option<&[u32]>,
     ) {
-        let mut place = numbers.facets_number(entry, &mut self.log);
+        let mut facets = numbers.facets_number(entry, &mut self.log);
         let (key, name) = match &entry.key {
             EntryKey::Event(seq) => (*seq & !NAMED_BIT, None),
             EntryKey::Named(name) => {
@@ -155,10 +156,9 @@ impl CommitBytes {
             LogRecord::Tokens(name, tokens.to_vec()).encode(&mut self.log);
         }
         if vector.iter().all(|number| *number == 0.0) {
-            place |= NO_VECTOR_BIT;
+            facets |= NO_VECTOR_BIT;
         }
-        let facts =
-            RowMeta { key, at: entry.at.0, facets: place, range: entry.range, line: entry.line };
+        let facts = RowMeta { key, at: entry.at.0, facets, range: entry.range, line: entry.line };
         let vector = rotate(vector);
         let words: Vec<u64> = sign_bits(&vector).collect();
         let layout = numbers.table.layout;

@@ -40,9 +40,9 @@ impl LogRecord {
     pub(super) fn encode(&self, log: &mut Vec<u8>) {
         let mut body = Vec::new();
         match self {
-            Self::Facets(place) => {
-                body.extend([1, place.source as u8]);
-                for text in [&place.project, &place.session, &place.agent, &place.kind] {
+            Self::Facets(facets) => {
+                body.extend([1, facets.source as u8]);
+                for text in [&facets.project, &facets.session, &facets.agent, &facets.kind] {
                     put_text(&mut body, text);
                 }
             }

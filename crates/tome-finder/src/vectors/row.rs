@@ -80,11 +80,11 @@ impl RowLayout {
         let key = u64::from_le_bytes(take_array(&mut rest)?);
         let at = u64::from_le_bytes(take_array(&mut rest)?);
         let mut number = || take_array(&mut rest).map(u32::from_le_bytes);
-        let place = number()?;
+        let facets = number()?;
         let part = ByteRange { from: number()?, to: number()? };
         let line = number()?;
         let words = signs.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        Some((words, RowMeta { key, at, facets: place, range: part, line }))
+        Some((words, RowMeta { key, at, facets, range: part, line }))
     }
 
     pub(super) fn encode_levels(self, levels: &mut Vec<u8>, vector: &[f32]) {
@@ -134,12 +134,12 @@ impl RowDecoder {
                 *sizes = *self.magnitudes.get(usize::from(*level))?;
             }
             let signs = self.signs.get(usize::from(*signs))?;
-            let mut asked = [0.0; 8];
-            asked.iter_mut().zip(numbers).for_each(|(asked, number)| *asked = *number);
-            for (product, ((asked, size), sign)) in
-                products.iter_mut().zip(asked.iter().zip(&sizes).zip(signs))
+            let mut query = [0.0; 8];
+            query.iter_mut().zip(numbers).for_each(|(query, number)| *query = *number);
+            for (product, ((query, size), sign)) in
+                products.iter_mut().zip(query.iter().zip(&sizes).zip(signs))
             {
-                *product += asked * size * sign;
+                *product += query * size * sign;
             }
             for (square, size) in squares.iter_mut().zip(sizes) {
                 *square += size * size;

@@ -30,25 +30,25 @@ struct RowFilter {
 
 impl RowFilter {
     fn new(table: &RowTable, filter: &EntryFilter) -> Self {
-        let any = |wanted: &[String], text: &str| {
+        let matches_any = |wanted: &[String], text: &str| {
             wanted.is_empty() || wanted.iter().any(|wanted| wanted == text)
         };
-        let one = |wanted: &Option<String>, text: &str| {
+        let matches = |wanted: &Option<String>, text: &str| {
             wanted.as_deref().is_none_or(|wanted| wanted == text)
         };
-        let places = table.facets.iter().map(|place| {
-            (filter.sources.is_empty() || filter.sources.contains(&place.source))
-                && one(&filter.project, &place.project)
-                && one(&filter.session, &place.session)
-                && any(&filter.agents, &place.agent)
-                && any(&filter.kinds, &place.kind)
+        let admitted = table.facets.iter().map(|row| {
+            (filter.sources.is_empty() || filter.sources.contains(&row.source))
+                && matches(&filter.project, &row.project)
+                && matches(&filter.session, &row.session)
+                && matches_any(&filter.agents, &row.agent)
+                && matches_any(&filter.kinds, &row.kind)
         });
-        let places: Vec<bool> = places.collect();
+        let facets: Vec<bool> = admitted.collect();
         let has_times = filter.since.is_some() || filter.until.is_some();
-        let is_open = !has_times && !places.contains(&false);
+        let is_open = !has_times && !facets.contains(&false);
         let since = filter.since.map_or(0, |since| since.0);
         let until = filter.until.map_or(u64::MAX, |until| until.0);
-        Self { facets: places, since, until, has_times, admits_all: is_open }
+        Self { facets, since, until, has_times, admits_all: is_open }
     }
 
     /// Selects the rows of a block that pass the filter.
@@ -58,7 +58,7 @@ impl RowFilter {
             return rows;
         }
         match block.facets.uniform_value() {
-            Some(place) if self.allows_facets(place) => {}
+            Some(number) if self.allows_facets(number) => {}
             Some(_) => return BitSlice::default(),
             None => retain_rows(&mut rows, |i| {
                 block.facets.get(i).is_some_and(|it| self.allows_facets(it))
@@ -70,9 +70,9 @@ impl RowFilter {
         rows
     }
 
-    fn allows_facets(&self, place: u64) -> bool {
-        let place = usize::try_from(place).ok().and_then(|place| self.facets.get(place));
-        place.copied().unwrap_or(false)
+    fn allows_facets(&self, number: u64) -> bool {
+        let admitted = usize::try_from(number).ok().and_then(|number| self.facets.get(number));
+        admitted.copied().unwrap_or(false)
     }
 
     fn allows_time(&self, at: u64) -> bool {
@@ -108,11 +108,11 @@ pub(super) fn find_candidates(
     let look = |first: usize, blocks: &[RowBlock]| {
         let mut best = NearestRows { table, limit: most, rows: Vec::new(), farthest: &limit };
         for (block, number) in blocks.iter().zip(first..) {
-            let asked = gate.select_rows(block);
-            if asked.iter().any(|lane| *lane != 0) {
+            let selected = gate.select_rows(block);
+            if selected.iter().any(|lane| *lane != 0) {
                 best.add_block(
                     &table.signs.hamming_distances(number, question),
-                    &asked,
+                    &selected,
                     number * BLOCK_ROWS,
                 );
             }
@@ -165,10 +165,10 @@ struct NearestRows<'a> {
 
 impl NearestRows<'_> {
     /// Adds the selected rows of a block that are close enough.
-    fn add_block(&mut self, distances: &HammingDistances, asked: &BitSlice, first: usize) {
+    fn add_block(&mut self, distances: &HammingDistances, selected: &BitSlice, first: usize) {
         let near = distances.rows_within(self.farthest.load(Relaxed));
-        for (lane, (near, asked)) in near.iter().zip(asked).enumerate() {
-            let mut rest = near & asked;
+        for (lane, (near, selected)) in near.iter().zip(selected).enumerate() {
+            let mut rest = near & selected;
             while rest != 0 {
                 let row = lane * 64 + rest.trailing_zeros() as usize;
                 rest &= rest - 1;

@@ -121,12 +121,12 @@ impl RowTable {
         while !rest.is_empty() {
             let begins = from + (log.len() - rest.len()) as u64;
             match LogRecord::decode(&mut rest)? {
-                LogRecord::Facets(place) => {
-                    let place = Arc::new(place);
+                LogRecord::Facets(facets) => {
+                    let facets = Arc::new(facets);
                     let number =
                         u32::try_from(self.facets.len()).ok().filter(|it| *it < NO_VECTOR_BIT)?;
-                    self.facets_numbers.insert(Arc::clone(&place), number);
-                    self.facets.push(place);
+                    self.facets_numbers.insert(Arc::clone(&facets), number);
+                    self.facets.push(facets);
                 }
                 LogRecord::Name(name) => {
                     let name: Arc<str> = name.into();
@@ -139,9 +139,9 @@ impl RowTable {
                     self.token_counts.add_row(&tokens);
                     if let Some(number) = name {
                         let ends = from + (log.len() - rest.len()) as u64;
-                        let known = &mut self.named_mut(number)?.as_mut()?.tokens;
-                        let first = if known.is_empty() { begins } else { known.start };
-                        *known = first..ends;
+                        let range = &mut self.named_mut(number)?.as_mut()?.tokens;
+                        let first = if range.is_empty() { begins } else { range.start };
+                        *range = first..ends;
                     }
                 }
             }
@@ -247,8 +247,8 @@ impl RowTable {
         self.row_count() - self.dead
     }
 
-    pub(super) fn find_facets(&self, place: &RowFacets) -> Option<u32> {
-        self.facets_numbers.get(place).copied()
+    pub(super) fn find_facets(&self, facets: &RowFacets) -> Option<u32> {
+        self.facets_numbers.get(facets).copied()
     }
 
     pub(super) fn find_name(&self, name: &str) -> Option<u64> {

@@ -74,7 +74,7 @@ pub(super) struct TokenWeights(Vec<(u32, f32)>);
 
 impl TokenWeights {
     pub(super) fn weight(&self, token: u32) -> f32 {
-        let place = self.0.binary_search_by_key(&token, |(token, _)| *token);
-        place.ok().and_then(|place| self.0.get(place)).map_or(1.0, |(_, weight)| *weight)
+        let index = self.0.binary_search_by_key(&token, |(token, _)| *token);
+        index.ok().and_then(|index| self.0.get(index)).map_or(1.0, |(_, weight)| *weight)
     }
 }

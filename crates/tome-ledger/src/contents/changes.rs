@@ -116,13 +116,14 @@ fn decode_change_number(key: &[u8]) -> Result<u64, LedgerError> {
 }
 
 fn decode_change(key: &[u8], value: &[u8]) -> Result<NodeChangeEntry, LedgerError> {
-    let place = KvLocation { family: Family::TocNodes, key };
-    let project = key::parse_project(value).ok_or_else(|| place.corrupt("it names no project"))?;
+    let location = KvLocation { family: Family::TocNodes, key };
+    let project =
+        key::parse_project(value).ok_or_else(|| location.corrupt("it names no project"))?;
     let id = value.get(project.len() + 1..).and_then(|id| std::str::from_utf8(id).ok());
-    let id = id.ok_or_else(|| place.corrupt("it names no node"))?;
+    let id = id.ok_or_else(|| location.corrupt("it names no node"))?;
     Ok(NodeChangeEntry {
         seq: decode_change_number(key)?,
         project: project.to_owned(),
-        id: NodeId::parse(id).map_err(|error| place.corrupt(error))?,
+        id: NodeId::parse(id).map_err(|error| location.corrupt(error))?,
     })
 }

@@ -24,8 +24,8 @@ impl Ledger {
         let key = key::version_key(project, id, version);
         match self.get(Family::TocNodes, &key)? {
             Some(bytes) => {
-                let place = KvLocation { family: Family::TocNodes, key: &key };
-                value::decode_node(place, id.clone(), version, &bytes).map(Some)
+                let location = KvLocation { family: Family::TocNodes, key: &key };
+                value::decode_node(location, id.clone(), version, &bytes).map(Some)
             }
             None => Ok(None),
         }
@@ -43,10 +43,10 @@ impl Ledger {
         let (id, len) = (id.clone(), prefix.len());
         self.scan(Family::TocNodes, span, ScanDirection::Forward).map(move |pair| {
             let (key, bytes) = pair?;
-            let place = KvLocation { family: Family::TocNodes, key: &key };
+            let location = KvLocation { family: Family::TocNodes, key: &key };
             let number = key.get(len..).and_then(|number| number.try_into().ok());
-            let number = number.ok_or_else(|| place.corrupt("its version is not 4 bytes"))?;
-            value::decode_node(place, id.clone(), u32::from_be_bytes(number), &bytes)
+            let number = number.ok_or_else(|| location.corrupt("its version is not 4 bytes"))?;
+            value::decode_node(location, id.clone(), u32::from_be_bytes(number), &bytes)
         })
     }
 
@@ -59,8 +59,8 @@ impl Ledger {
         let key = key::header_key(project, id);
         match self.get(Family::TocLatest, &key)? {
             Some(bytes) => {
-                let place = KvLocation { family: Family::TocLatest, key: &key };
-                value::decode_header(place, &bytes).map(Some)
+                let location = KvLocation { family: Family::TocLatest, key: &key };
+                value::decode_header(location, &bytes).map(Some)
             }
             None => Ok(None),
         }
@@ -149,11 +149,11 @@ impl Ledger {
         let span = key::range_after(&prefix, after.map(|after| key::grip_key(project, after)));
         self.scan(Family::Grips, span, ScanDirection::Forward).map(move |pair| {
             let (key, bytes) = pair?;
-            let place = KvLocation { family: Family::Grips, key: &key };
+            let location = KvLocation { family: Family::Grips, key: &key };
             let id = key.get(prefix.len()..).and_then(|id| std::str::from_utf8(id).ok());
-            let id = id.ok_or_else(|| place.corrupt("its id is not text"))?;
-            let id = GripId::parse(id).map_err(|error| place.corrupt(error))?;
-            Ok(value::decode_grip(place, id, &bytes)?.0)
+            let id = id.ok_or_else(|| location.corrupt("its id is not text"))?;
+            let id = GripId::parse(id).map_err(|error| location.corrupt(error))?;
+            Ok(value::decode_grip(location, id, &bytes)?.0)
         })
     }
 
@@ -166,8 +166,8 @@ impl Ledger {
         let key = key::grip_key(project, id);
         match self.get(Family::Grips, &key)? {
             Some(bytes) => {
-                let place = KvLocation { family: Family::Grips, key: &key };
-                value::decode_grip(place, id.clone(), &bytes).map(Some)
+                let location = KvLocation { family: Family::Grips, key: &key };
+                value::decode_grip(location, id.clone(), &bytes).map(Some)
             }
             None => Ok(None),
         }

@@ -94,18 +94,18 @@ pub(super) fn encode_node(node: &Node) -> Result<Vec<u8>, LedgerError> {
 }
 
 pub(super) fn decode_node(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     id: NodeId,
     version: u32,
     bytes: &[u8],
 ) -> Result<Node, LedgerError> {
     let known = [NODE_VERSION, NODE_VERSION_WITHOUT_WORK];
-    let (format, body) = unpack(place, &known, bytes)?;
+    let (format, body) = unpack(location, &known, bytes)?;
     let (read, work): (StoredNode, Vec<StoredWork>) = match format {
-        NODE_VERSION_WITHOUT_WORK => (decode(place, &body)?, Vec::new()),
-        _ => decode(place, &body)?,
+        NODE_VERSION_WITHOUT_WORK => (decode(location, &body)?, Vec::new()),
+        _ => decode(location, &body)?,
     };
-    let work = work.into_iter().map(|work| decode_work(place, work));
+    let work = work.into_iter().map(|work| decode_work(location, work));
     let bullets = read.bullets.into_iter();
     let bullets = bullets.map(|(text, grips, unsupported)| Bullet { text, grips, unsupported });
     Ok(Node {
@@ -139,12 +139,12 @@ fn work_ref(work: &Work) -> StoredWorkRef<'_> {
     (branch, &work.sessions, work.turns, work.commits, work.weight, facts.collect())
 }
 
-fn decode_work(place: KvLocation<'_>, stored: StoredWork) -> Result<Work, LedgerError> {
+fn decode_work(location: KvLocation<'_>, stored: StoredWork) -> Result<Work, LedgerError> {
     let (branch, sessions, turns, commits, weight, facts) = stored;
     let facts = facts.into_iter().map(|(kind, text, at, weight, grips)| {
         FactKind::from_code(kind)
             .and_then(|kind| Fact::new(kind, text, Millis(at), weight, grips))
-            .ok_or_else(|| place.corrupt("it holds a fact of no known kind or without evidence"))
+            .ok_or_else(|| location.corrupt("it holds a fact of no known kind or without evidence"))
     });
     Ok(Work { branch, sessions, turns, commits, weight, facts: facts.collect::<Result<_, _>>()? })
 }
@@ -188,13 +188,13 @@ pub(super) fn encode_header(head: NodeHeader) -> Result<Vec<u8>, LedgerError> {
 }
 
 pub(super) fn decode_header(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     bytes: &[u8],
 ) -> Result<NodeHeader, LedgerError> {
-    let (_, body) = unpack(place, &[HEADER_VERSION], bytes)?;
-    let read: StoredHeader = decode(place, &body)?;
-    if !place.key.ends_with(read.id.as_str().as_bytes()) {
-        return Err(place.corrupt(format!("it says that it is {}", read.id)));
+    let (_, body) = unpack(location, &[HEADER_VERSION], bytes)?;
+    let read: StoredHeader = decode(location, &body)?;
+    if !location.key.ends_with(read.id.as_str().as_bytes()) {
+        return Err(location.corrupt(format!("it says that it is {}", read.id)));
     }
     Ok(NodeHeader {
         id: read.id,
@@ -230,8 +230,8 @@ struct StoredSegment {
 const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
 
 pub(super) fn encode_segment(stretch: &SegmentEntry) -> Result<Vec<u8>, LedgerError> {
-    let place = |level: Level| LEVELS.iter().position(|one| *one == level);
-    let first_of = stretch.first_of.and_then(place).map_or(0, |place| place + 1);
+    let index = |level: Level| LEVELS.iter().position(|one| *one == level);
+    let first_of = stretch.first_of.and_then(index).map_or(0, |index| index + 1);
     let stored = StoredSegment {
         id: stretch.id.clone(),
         last_at: stretch.last.at.0,
@@ -246,18 +246,18 @@ pub(super) fn encode_segment(stretch: &SegmentEntry) -> Result<Vec<u8>, LedgerEr
 }
 
 pub(super) fn decode_segment(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     bytes: &[u8],
 ) -> Result<SegmentEntry, LedgerError> {
-    let (_, body) = unpack(place, &[SEGMENT_VERSION], bytes)?;
-    let read: StoredSegment = decode(place, &body)?;
+    let (_, body) = unpack(location, &[SEGMENT_VERSION], bytes)?;
+    let read: StoredSegment = decode(location, &body)?;
     let (_, mark) =
-        place.key.split_last_chunk::<16>().ok_or_else(|| place.corrupt("it is too short"))?;
+        location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
     let (at, seq) = crate::key::split_order_prefix(*mark);
     let first_of = match usize::from(read.first_of).checked_sub(1) {
-        Some(level) => {
-            Some(*LEVELS.get(level).ok_or_else(|| place.corrupt("it is the first of no period"))?)
-        }
+        Some(level) => Some(
+            *LEVELS.get(level).ok_or_else(|| location.corrupt("it is the first of no period"))?,
+        ),
         None => None,
     };
     Ok(SegmentEntry {
@@ -267,7 +267,7 @@ pub(super) fn decode_segment(
         events: read.events,
         weight: read.weight,
         began: SegmentStartReason::from_code(read.began)
-            .ok_or_else(|| place.corrupt("it began for no known reason"))?,
+            .ok_or_else(|| location.corrupt("it began for no known reason"))?,
         ended: read.ended,
         first_of,
     })
@@ -315,12 +315,12 @@ pub(super) fn encode_grip(grip: &Grip, closed: bool) -> Result<Vec<u8>, LedgerEr
 
 /// Decodes a grip, and whether a closed version needs it.
 pub(super) fn decode_grip(
-    place: KvLocation<'_>,
+    location: KvLocation<'_>,
     id: GripId,
     bytes: &[u8],
 ) -> Result<(Grip, bool), LedgerError> {
-    let (_, body) = unpack(place, &[GRIP_VERSION], bytes)?;
-    let read: StoredGrip = decode(place, &body)?;
+    let (_, body) = unpack(location, &[GRIP_VERSION], bytes)?;
+    let read: StoredGrip = decode(location, &body)?;
     let grip = Grip {
         id,
         node: read.node,
@@ -330,7 +330,7 @@ pub(super) fn decode_grip(
         last: read.last,
         at: Millis(read.at),
         kind: EventKind::from_code(read.kind)
-            .ok_or_else(|| place.corrupt("its event is of no known kind"))?,
+            .ok_or_else(|| location.corrupt("its event is of no known kind"))?,
     };
     Ok((grip, read.closed))
 }

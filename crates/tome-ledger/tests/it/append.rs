@@ -52,10 +52,12 @@ fn an_append_has_one_answer_per_event(engine: Engine) {
 fn words_said_again_are_another_event(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
-    let said = |at| words("continue", at);
-    let appended = ledger.append(new_events([said(10_000), said(20_000), said(30_000)])).unwrap();
+    let prompt = |at| words("continue", at);
+    let appended =
+        ledger.append(new_events([prompt(10_000), prompt(20_000), prompt(30_000)])).unwrap();
     assert_eq!(outcomes(&appended), [Stored, Stored, Stored]);
-    let again = ledger.append(new_events([said(30_001), said(19_999), said(10_000)])).unwrap();
+    let again =
+        ledger.append(new_events([prompt(30_001), prompt(19_999), prompt(10_000)])).unwrap();
     assert_eq!(outcomes(&again), [Duplicate, Duplicate, Duplicate]);
     let ids: Vec<_> = again.iter().rev().map(|one| &one.id).collect();
     assert_eq!(ids, appended.iter().map(|one| &one.id).collect::<Vec<_>>());
@@ -64,49 +66,49 @@ fn words_said_again_are_another_event(engine: Engine) {
 fn words_seen_twice_are_one_event(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
-    let said = |at| words("fix it", at);
-    let first = ledger.append(new_events([said(10_000)])).unwrap();
+    let prompt = |at| words("fix it", at);
+    let first = ledger.append(new_events([prompt(10_000)])).unwrap();
     for at in [10_000, 10_000 + DUPLICATE_WINDOW_MS, 10_000 - DUPLICATE_WINDOW_MS] {
-        let seen = ledger.append(new_events([said(at)])).unwrap();
+        let seen = ledger.append(new_events([prompt(at)])).unwrap();
         assert_eq!((&seen[0].id, seen[0].outcome), (&first[0].id, Duplicate), "at {at}");
     }
-    let later = ledger.append(new_events([said(10_000 + DUPLICATE_WINDOW_MS + 1)])).unwrap();
+    let later = ledger.append(new_events([prompt(10_000 + DUPLICATE_WINDOW_MS + 1)])).unwrap();
     assert_eq!(outcomes(&later), [Stored]);
     assert_eq!(ledger.event(&first[0].id).unwrap().unwrap().at, Millis(10_000));
 }
 
 fn words_said_thousands_of_times_stay_cheap_and_exact(engine: Engine) {
     let scene = Scene::new(engine);
-    let said = |n: u64| words("go on", n * (DUPLICATE_WINDOW_MS + 1));
+    let prompt = |n: u64| words("go on", n * (DUPLICATE_WINDOW_MS + 1));
     const TIMES: u64 = 3_000;
     {
         let ledger = scene.open();
         for from in (0..TIMES).step_by(500) {
-            let appended = ledger.append(new_events((from..from + 500).map(said))).unwrap();
+            let appended = ledger.append(new_events((from..from + 500).map(prompt))).unwrap();
             assert!(appended.iter().all(|one| one.outcome == Stored));
         }
     }
     let ledger = scene.open();
-    let again = ledger.append(new_events((0..TIMES).map(said))).unwrap();
+    let again = ledger.append(new_events((0..TIMES).map(prompt))).unwrap();
     assert!(again.iter().all(|one| one.outcome == Duplicate));
     let ids: std::collections::HashSet<_> = again.iter().map(|one| &one.id).collect();
     assert_eq!(ids.len() as u64, TIMES);
     assert_eq!(ledger.last_seq(), TIMES);
     for (n, one) in (0..TIMES).zip(&again) {
-        assert_eq!(ledger.event(&one.id).unwrap().unwrap().at, said(n).at);
+        assert_eq!(ledger.event(&one.id).unwrap().unwrap().at, prompt(n).at);
     }
 }
 
 fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
-    let said = |n: u64| words("yes", n * 10_000);
+    let prompt = |n: u64| words("yes", n * 10_000);
     // They arrive out of order, and far more of them than are checked one by one.
     let order: Vec<u64> = (0..100).map(|n| n * 37 % 100).collect();
-    let stored = ledger.append(new_events(order.iter().map(|n| said(*n)))).unwrap();
+    let stored = ledger.append(new_events(order.iter().map(|n| prompt(*n)))).unwrap();
     assert!(stored.iter().all(|one| one.outcome == Stored));
     for (n, one) in order.iter().zip(&stored) {
-        let mut near = said(*n);
+        let mut near = prompt(*n);
         near.at.0 += DUPLICATE_WINDOW_MS;
         let seen = ledger.append(new_events([near])).unwrap();
         assert_eq!((&seen[0].id, seen[0].outcome), (&one.id, Duplicate));

@@ -144,14 +144,11 @@ proptest! {
             for (project, at, goes) in writes {
                 let (project, id) = (format!("/p{project}"), segment_id(at));
                 let seen = ledger.node_header(&project, &id).unwrap().map_or(0, |head| head.version);
-                let write = match goes {
-                    true => remove(&project, seen, &id),
-                    false => {
+                let write = if goes { remove(&project, seen, &id) } else {
                         let version = seen.max(1) + u32::from(n % 3 == 0);
                         let node = node(&id, version, n % 2 == 0, &format!("title {n}"));
                         NodeWrite { project: project.clone(), ..put(seen, node) }
-                    }
-                };
+                    };
                 nodes.insert((project, id), write);
             }
             for ((project, id), write) in &nodes {

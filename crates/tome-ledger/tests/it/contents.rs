@@ -17,10 +17,10 @@ on_every_engine!(
     versions_are_kept_and_the_latest_is_found,
     a_node_that_somebody_else_changed_is_not_written,
     what_is_removed_stays_readable_if_it_was_closed,
-    heads_are_listed_by_prefix_from_a_place,
+    heads_are_listed_by_prefix_after_an_id,
     projects_do_not_meet,
     a_grip_that_a_closed_version_needs_stays,
-    stretches_are_found_by_place,
+    segments_are_found_by_position,
     nodes_and_cursor_are_written_together,
 );
 
@@ -182,7 +182,7 @@ fn what_is_removed_stays_readable_if_it_was_closed(engine: Engine) {
     assert_eq!(ledger.node(PROJECT, &closed, None).unwrap().unwrap().title, "back");
 }
 
-fn heads_are_listed_by_prefix_from_a_place(engine: Engine) {
+fn heads_are_listed_by_prefix_after_an_id(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
     let mut ids: Vec<NodeId> = (1..6).map(segment_id).collect();
@@ -281,7 +281,7 @@ pub(crate) fn begins(project: &str, session: &SessionId, stretch: &SegmentEntry)
     }
 }
 
-fn stretches_are_found_by_place(engine: Engine) {
+fn segments_are_found_by_position(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
     let all = [stretch(10, 4), stretch(10, 9), stretch(300, 2)];
@@ -338,7 +338,7 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
 }
 
 #[test]
-fn sessions_and_places_are_walked_without_reading_events() {
+fn sessions_and_positions_are_walked_without_reading_events() {
     let scene = Scene::new(Engine::Fjall);
     let ledger = scene.open();
     for (n, name) in ["b", "a", "a b", "a"].into_iter().enumerate() {
@@ -355,10 +355,10 @@ fn sessions_and_places_are_walked_without_reading_events() {
         session: Some(session("a")),
         ..tome_ledger::EventRange::default()
     };
-    let places: Vec<_> = ledger.positions(&range).map(|place| place.unwrap()).collect();
+    let positions: Vec<_> = ledger.positions(&range).map(|position| position.unwrap()).collect();
     let expected: Vec<_> = ledger.events(&range).map(|event| event.unwrap().0).collect();
-    assert_eq!((places.len(), &places), (2, &expected));
-    assert_eq!(ledger.position(&id("e3")).unwrap().as_ref(), places.last());
+    assert_eq!((positions.len(), &positions), (2, &expected));
+    assert_eq!(ledger.position(&id("e3")).unwrap().as_ref(), positions.last());
     assert_eq!(ledger.position(&id("nobody")).unwrap(), None);
 }
 

@@ -78,9 +78,10 @@ enum Step {
 fn a_draft() -> impl Strategy<Value = Draft> {
     (0u8..30, 0u64..60, 0u8..3, any::<bool>(), 0u8..4).prop_map(|(name, at, of, fixed, long)| {
         let at = at * 700;
-        let mut draft = match fixed {
-            true => draft(&format!("e{name}"), at, "fixed"),
-            false => words(["go on", "yes"][usize::from(name % 2)], at),
+        let mut draft = if fixed {
+            draft(&format!("e{name}"), at, "fixed")
+        } else {
+            words(["go on", "yes"][usize::from(name % 2)], at)
         };
         if fixed {
             draft.session = session(["s1", "s10", "s2"][usize::from(of)]);
@@ -120,7 +121,7 @@ fn check(engine: Engine, steps: &[Step]) {
     for step in steps {
         match step {
             Step::Append(drafts) => check_append(&ledger, &mut model, drafts),
-            Step::Read(range) => assert_eq!(read_places(&ledger, range), model.read(range)),
+            Step::Read(range) => assert_eq!(read_events(&ledger, range), model.read(range)),
             Step::Flush => ledger.flush().unwrap(),
             Step::Compact => ledger.compact().unwrap(),
             Step::Reopen => {
@@ -133,7 +134,7 @@ fn check(engine: Engine, steps: &[Step]) {
     check_whole(&scene.open(), &model);
 }
 
-fn read_places(ledger: &Ledger, range: &EventRange) -> Vec<(EventPosition, Event)> {
+fn read_events(ledger: &Ledger, range: &EventRange) -> Vec<(EventPosition, Event)> {
     ledger.events(range).collect::<Result<_, _>>().unwrap()
 }
 
@@ -145,7 +146,7 @@ fn check_append(ledger: &Ledger, model: &mut Model, drafts: &[Draft]) {
 }
 
 fn check_whole(ledger: &Ledger, model: &Model) {
-    assert_eq!(read_places(ledger, &EventRange::default()), model.read(&EventRange::default()));
+    assert_eq!(read_events(ledger, &EventRange::default()), model.read(&EventRange::default()));
     let outbox = ledger.read_outbox(0, usize::MAX).unwrap();
     let arrivals: Vec<EventPosition> = outbox.into_iter().map(|entry| entry.position).collect();
     assert_eq!(arrivals, model.arrivals);

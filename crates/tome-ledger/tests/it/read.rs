@@ -8,7 +8,7 @@ use crate::scene::*;
 on_every_engine!(
     ranges_have_a_start_and_an_end,
     pages_continue_where_the_last_one_ended,
-    an_event_is_read_by_its_place_alone,
+    an_event_is_read_by_its_order_key_alone,
     a_session_is_read_alone,
     odd_ranges_are_empty,
     ids_are_found_by_their_beginning,
@@ -49,7 +49,7 @@ fn after(at: u64, seq: u64) -> Option<OrderKey> {
     Some(OrderKey { at, seq })
 }
 
-fn an_event_is_read_by_its_place_alone(engine: Engine) {
+fn an_event_is_read_by_its_order_key_alone(engine: Engine) {
     let ledger = timeline(engine);
     let id_at = |at, seq| {
         let event = ledger.event_by_order(OrderKey { at: Millis(at), seq }).unwrap();

@@ -49,7 +49,7 @@ impl Crash {
     /// Inverts the bytes of these words in the journal.
     fn spoil(&self, words: &str) {
         let mut bytes = self.read();
-        let at = place_of(&bytes, words);
+        let at = offset_of(&bytes, words);
         for byte in &mut bytes[at..at + words.len()] {
             *byte = !*byte;
         }
@@ -88,7 +88,7 @@ fn content(journal: &Path) -> Vec<u8> {
     bytes
 }
 
-fn place_of(bytes: &[u8], words: &str) -> usize {
+fn offset_of(bytes: &[u8], words: &str) -> usize {
     let mut windows = bytes.windows(words.len());
     windows.position(|bytes| bytes == words.as_bytes()).unwrap()
 }

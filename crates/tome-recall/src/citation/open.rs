@@ -196,8 +196,8 @@ impl Citations {
             HomeError::NotFound(format!("no event #{number} in {root}: `tome events` lists them"))
         })?;
         let session = Some(event.session.clone());
-        let place = CitedContent::Event(Box::new(event));
-        Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, place) })
+        let content = CitedContent::Event(Box::new(event));
+        Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, content) })
     }
 
     fn open_message(
@@ -209,7 +209,7 @@ impl Citations {
         let ResolvedSession { session, assumed } = meant;
         let store = self.open_store(root)?;
         self.transcripts.write_new(&store)?;
-        let place = match self.transcripts.read_line(&store, root, &session, number)? {
+        let content = match self.transcripts.read_line(&store, root, &session, number)? {
             SessionTranscriptLine::Event(event) => CitedContent::Event(event),
             SessionTranscriptLine::Foreign(text) => CitedContent::ForeignLine(text),
             SessionTranscriptLine::Missing { lines: 0 } => {
@@ -227,7 +227,7 @@ impl Citations {
             line: Some(number),
             session: Some(session),
             session_assumed: assumed,
-            content: place,
+            content,
         })
     }
 
@@ -235,7 +235,7 @@ impl Citations {
         &self,
         root: String,
         meant: ResolvedSession,
-        place: (&str, Option<u32>),
+        path_and_line: (&str, Option<u32>),
     ) -> Result<OpenedCitation, HomeError> {
         let ResolvedSession { session, assumed } = meant;
         let name = Some(session.as_str().to_owned());
@@ -247,7 +247,7 @@ impl Citations {
                 return Err(session_not_found(&session, &root));
             }
         }
-        let opened = self.open_note(root, &whose, place)?;
+        let opened = self.open_note(root, &whose, path_and_line)?;
         Ok(OpenedCitation { session: Some(session), session_assumed: assumed, ..opened })
     }
 
@@ -273,8 +273,8 @@ impl Citations {
         let lines = note.text.lines().skip(from).take(usize::try_from(count).unwrap_or(0));
         let lines = lines.map(str::to_owned).collect();
         let file = Some(notebook.root().join(&note.path));
-        let place = CitedContent::Lines { first, lines, total };
-        Ok(OpenedCitation { file, line, ..OpenedCitation::without_file(project, place) })
+        let content = CitedContent::Lines { first, lines, total };
+        Ok(OpenedCitation { file, line, ..OpenedCitation::without_file(project, content) })
     }
 
     /// Returns the root of the project that the citation names, if it names one.
@@ -356,15 +356,8 @@ impl Citations {
 
 impl OpenedCitation {
     /// Something that is in no file.
-    pub fn without_file(project: String, place: CitedContent) -> Self {
-        Self {
-            project,
-            session: None,
-            session_assumed: false,
-            file: None,
-            line: None,
-            content: place,
-        }
+    pub fn without_file(project: String, content: CitedContent) -> Self {
+        Self { project, session: None, session_assumed: false, file: None, line: None, content }
     }
 }
 

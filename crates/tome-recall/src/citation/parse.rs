@@ -36,8 +36,8 @@ impl FromStr for Citation {
             return Ok(Self { project: None, target: parse_target(text, text)? });
         };
         let (folder, rest) = split_folder(text, rest)?;
-        let place = parse_target(text, rest)?;
-        match &place {
+        let target = parse_target(text, rest)?;
+        match &target {
             CitationTarget::Message { session: None, .. }
             | CitationTarget::Detail { session: None, .. } => {
                 let problem =
@@ -48,7 +48,7 @@ impl FromStr for Citation {
                 text,
                 &format!("the coder's notebook belongs to no project: use {rest}"),
             )),
-            _ => Ok(Self { project: Some(folder.to_owned()), target: place }),
+            _ => Ok(Self { project: Some(folder.to_owned()), target }),
         }
     }
 }
@@ -60,13 +60,13 @@ fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, ModelError> {
     }
     if let Some(rest) = rest.strip_prefix(SESSIONS) {
         let (folder, rest) = split_folder(text, rest)?;
-        let place = parse_session_target(text, rest, Some(folder))?;
-        return place.ok_or_else(|| {
+        let target = parse_session_target(text, rest, Some(folder))?;
+        return target.ok_or_else(|| {
             invalid_citation(text, "a session has messages.jsonl#L…, overview.md and detail/….md")
         });
     }
-    if let Some(place) = parse_session_target(text, rest, None)? {
-        return Ok(place);
+    if let Some(target) = parse_session_target(text, rest, None)? {
+        return Ok(target);
     }
     if let Some(rest) = rest.strip_prefix(MEMORY) {
         let (path, line) = parse_path_and_line(text, rest)?;
@@ -157,8 +157,8 @@ fn parse_line_number(digits: &str) -> Option<u32> {
 }
 
 fn invalid_citation(text: &str, problem: &str) -> ModelError {
-    let said = truncate_to(text, 200);
-    ModelError::invalid("citation", format!("{said:?} is not a citation: {problem}"))
+    let citation = truncate_to(text, 200);
+    ModelError::invalid("citation", format!("{citation:?} is not a citation: {problem}"))
 }
 
 impl fmt::Display for Citation {

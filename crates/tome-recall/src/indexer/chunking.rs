@@ -47,15 +47,16 @@ fn split_long_text(text: &str) -> Vec<ByteRange> {
 /// Returns the only chunk of a text that is clearly short, without building a word list.
 fn single_chunk(text: &str) -> Option<ByteRange> {
     let from = text.len() - text.trim_start().len();
-    let said = text.trim();
+    let trimmed = text.trim();
     let is_space = |byte: &u8| matches!(byte, b'\t'..=b'\r' | b' ');
     // Upper bound, because a very long word counts as several.
-    let words_max = match said.is_ascii() {
-        true => said.bytes().filter(is_space).count() + 1 + said.len() / (CHUNK_BYTES_MAX / 4),
-        false => said.chars().count(),
+    let words_max = if trimmed.is_ascii() {
+        trimmed.bytes().filter(is_space).count() + 1 + trimmed.len() / (CHUNK_BYTES_MAX / 4)
+    } else {
+        trimmed.chars().count()
     };
-    (!said.is_empty() && said.len() <= CHUNK_BYTES_MAX && words_max <= SINGLE_CHUNK_WORDS_MAX)
-        .then(|| ByteRange { from: to_u32(from), to: to_u32(from + said.len()) })
+    (!trimmed.is_empty() && trimmed.len() <= CHUNK_BYTES_MAX && words_max <= SINGLE_CHUNK_WORDS_MAX)
+        .then(|| ByteRange { from: to_u32(from), to: to_u32(from + trimmed.len()) })
 }
 
 /// First word of the chunk that follows one ending before `next`. The overlap is short, so that
@@ -90,9 +91,9 @@ fn last_word(text: &str, words: &[WordSpan], first: usize, new: usize) -> usize 
         });
         first + count.count().max(1) - 1
     };
-    let whole = fits(SINGLE_CHUNK_WORDS_MAX);
-    if whole + 1 >= words.len() {
-        return whole;
+    let single_end = fits(SINGLE_CHUNK_WORDS_MAX);
+    if single_end + 1 >= words.len() {
+        return single_end;
     }
     let last = fits(CHUNK_WORDS);
     let earliest = (first + (last - first) * 3 / 4).max(new);
@@ -191,8 +192,8 @@ mod tests {
             prop_assert_eq!(&parts, &split_long_text(&text));
             let mut covered = 0;
             for part in &parts {
-                let said = piece(&text, *part);
-                prop_assert!(!said.is_empty() && said.len() <= CHUNK_BYTES_MAX + 512);
+                let chunk = piece(&text, *part);
+                prop_assert!(!chunk.is_empty() && chunk.len() <= CHUNK_BYTES_MAX + 512);
                 let between = text.get(covered.min(part.from as usize)..part.from as usize);
                 prop_assert!(between.is_some_and(|between| between.trim().is_empty()));
                 prop_assert!(part.to as usize > covered);

@@ -114,7 +114,7 @@ impl Embedder for DeepIndexEmbedder {
         let text = truncate_to(text, QUERY_BYTES_MAX);
         // Held while the vector is computed: another index of the same query waits for it.
         let mut last = self.last_query.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, vector)) = last.as_ref().filter(|(asked, _)| asked == text) {
+        if let Some((_, vector)) = last.as_ref().filter(|(query, _)| query == text) {
             return Ok(vector.clone());
         }
         let vector = self.inner.embed_query(text, weight)?;

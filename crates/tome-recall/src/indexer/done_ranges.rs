@@ -55,8 +55,8 @@ impl DoneRanges {
             }
             !touches
         });
-        let place = self.0.partition_point(|range| *range.end() < first);
-        self.0.insert(place, first..=last);
+        let index = self.0.partition_point(|range| *range.end() < first);
+        self.0.insert(index, first..=last);
     }
 }
 

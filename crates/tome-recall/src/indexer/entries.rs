@@ -112,18 +112,18 @@ pub(crate) struct NoteText<'a> {
 /// Splits a note into sections. Sections of a session overview that are still the blank template
 /// are dropped.
 fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'a> {
-    let mut said = parse_note(text);
+    let mut note = parse_note(text);
     if of.is_overview() {
         let form = parse_note(OVERVIEW_TEMPLATE);
         let of_form = |section: &NoteSection| form.text.get(section.range.clone());
         let is_form = |section: &NoteSection| {
-            let said = said.text.get(section.range.clone());
-            form.sections.iter().any(|blank| of_form(blank) == said)
+            let section_text = note.text.get(section.range.clone());
+            form.sections.iter().any(|blank| of_form(blank) == section_text)
         };
-        let kept = said.sections.iter().filter(|section| !is_form(section)).cloned().collect();
-        said.sections = kept;
+        let kept = note.sections.iter().filter(|section| !is_form(section)).cloned().collect();
+        note.sections = kept;
     }
-    said
+    note
 }
 
 /// The searchable parts of a note.

@@ -260,23 +260,23 @@ impl Indexer {
 /// Stamps of the files in an index of pages. Read from the index once; from then on, updates
 /// maintain the list.
 pub(crate) fn load_known_files<T: SearchIndex>(
-    known: &RwLock<Option<KnownFiles<T>>>,
+    cache: &RwLock<Option<KnownFiles<T>>>,
     index: &Arc<T>,
 ) -> Arc<HashSet<String>> {
     let stamps_in =
-        |known: &Option<KnownFiles<T>>| Some(Arc::clone(known.as_ref()?.stamps_in(index)?));
-    if let Some(stamps) = stamps_in(&known.read().unwrap_or_else(PoisonError::into_inner)) {
+        |cache: &Option<KnownFiles<T>>| Some(Arc::clone(cache.as_ref()?.stamps_in(index)?));
+    if let Some(stamps) = stamps_in(&cache.read().unwrap_or_else(PoisonError::into_inner)) {
         return stamps;
     }
-    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
-    if let Some(stamps) = stamps_in(&known) {
+    let mut cache = cache.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stamps) = stamps_in(&cache) {
         return stamps;
     }
     let named = index.list_named().unwrap_or_default().into_iter();
     let is_file = |name: &str| PageKey::parse(name).is_some_and(|page| page.is_file());
     let files = named.filter(|(name, _)| is_file(name));
     let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
-    *known = Some(KnownFiles::new(index, Arc::clone(&stamps)));
+    *cache = Some(KnownFiles::new(index, Arc::clone(&stamps)));
     stamps
 }
 

@@ -105,11 +105,12 @@ impl Indexer {
     }
 }
 
-/// The metadata, unless another embedder made the index: it is replaced then.
+/// Returns the metadata, unless another embedder built the index: such an index is replaced.
 fn check_embedder(meta: IndexMeta, folder: &Path, name: &str) -> Result<IndexMeta, FinderError> {
-    match meta.embedder.as_deref() == Some(name) {
-        true => Ok(meta),
-        false => Err(FinderError::Missing(folder.to_owned())),
+    if meta.embedder.as_deref() == Some(name) {
+        Ok(meta)
+    } else {
+        Err(FinderError::Missing(folder.to_owned()))
     }
 }
 

@@ -217,11 +217,11 @@ impl BlankOverviews {
         let is_form = read_regular(at, FinalLink::Refuse, bytes)
             .is_ok_and(|text| text == OVERVIEW_TEMPLATE.as_bytes());
         if is_form {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= BLANK_OVERVIEWS_MAX {
-                known.clear();
+            let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if names.len() >= BLANK_OVERVIEWS_MAX {
+                names.clear();
             }
-            known.insert(name);
+            names.insert(name);
         }
         is_form
     }

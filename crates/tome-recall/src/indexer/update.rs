@@ -152,9 +152,9 @@ impl Indexer {
         let mut kept_deep = (pass == UpdatePass::Deep).then(|| lock_state(&index_set.deep_update));
         let kept = kept.as_mut().or(kept_meanings.as_mut()).or(kept_deep.as_mut());
         let Some(kept) = kept else { return Ok(IndexUpdate::default()) };
-        let made =
+        let created =
             self.with_open_set(index_set, |index_set| self.open_indexes(index_set, kept, pass))?;
-        let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
+        let mut done = IndexUpdate { created, ..IndexUpdate::default() };
         if let Some(path) = &index_set.ledger {
             let records = match pass {
                 UpdatePass::Deep => self.index_deep_records(index_set, path, stop)?,
@@ -195,14 +195,14 @@ impl Indexer {
         }
     }
 
-    /// Opens the indexes of a pass, or makes them anew. Says how many were made.
+    /// Opens the indexes of a pass, or creates them again. Returns how many were created.
     fn open_indexes(
         &self,
         index_set: &IndexSet,
         kept: &mut UpdateState,
         pass: UpdatePass,
     ) -> Result<u64, RecallError> {
-        // Whatever is seen to be missing from now on is for the next visit.
+        // Anything found missing from now on is left to the next update.
         if pass.has_bm25() {
             index_set.is_outdated.store(false, Ordering::Relaxed);
         }
@@ -221,9 +221,9 @@ impl Indexer {
             return Ok(count);
         }
         for (pair, has_files) in [(&index_set.events, false), (&index_set.pages, true)] {
-            let made = pair.open_or_create(pass, &self.embedder)?;
-            count += u64::from(made.bm25) + u64::from(made.vectors);
-            if has_files && (made.bm25 || made.vectors) {
+            let created = pair.open_or_create(pass, &self.embedder)?;
+            count += u64::from(created.bm25) + u64::from(created.vectors);
+            if has_files && (created.bm25 || created.vectors) {
                 kept.files = None;
             }
         }
@@ -328,19 +328,19 @@ impl Indexer {
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, RecallError> {
-        let hands = IndexWriters::open(&index_set.pages, pass)?;
+        let writers = IndexWriters::open(&index_set.pages, pass)?;
         let mut strays = HashSet::new();
         if kept.files.is_none() {
-            let had = hands.list_files()?;
+            let had = writers.list_files()?;
             (kept.files, strays) = (Some(had.in_all), had.in_some);
         }
         let wanted = list_files(self, index_set)?;
         let stamps: HashSet<String> = wanted.iter().map(IndexableFile::stamp).collect();
-        let known = kept.files.get_or_insert_default();
+        let indexed = kept.files.get_or_insert_default();
         let gone: Vec<String> =
-            known.union(&strays).filter(|stamp| !stamps.contains(*stamp)).cloned().collect();
+            indexed.union(&strays).filter(|stamp| !stamps.contains(*stamp)).cloned().collect();
         let new: Vec<&IndexableFile> =
-            wanted.iter().filter(|file| !known.contains(&file.stamp())).collect();
+            wanted.iter().filter(|file| !indexed.contains(&file.stamp())).collect();
         let mut put = gone.len() as u64;
         let mut gone = Some(gone);
         let mut rest = new.as_slice();
@@ -364,15 +364,15 @@ impl Indexer {
             put += taken as u64;
             let (now, later) = rest.split_at(taken);
             rest = later;
-            hands.write_keeping_cursors(batch)?;
+            writers.write_keeping_cursors(batch)?;
             for stamp in &left {
-                known.remove(stamp);
+                indexed.remove(stamp);
             }
-            known.extend(now.iter().map(|file| file.stamp()));
+            indexed.extend(now.iter().map(|file| file.stamp()));
         }
-        publish_known_files(&index_set.known_in_bm25, hands.bm25(), known);
+        publish_known_files(&index_set.known_in_bm25, writers.bm25(), indexed);
         if pass != UpdatePass::Deep {
-            publish_known_files(&index_set.known_in_vectors, hands.vectors(), known);
+            publish_known_files(&index_set.known_in_vectors, writers.vectors(), indexed);
         }
         Ok(put)
     }
@@ -384,7 +384,7 @@ struct EventBatch {
     entries: Vec<IndexEntry>,
 }
 
-/// What is wrong, in a line. What an endpoint said is no fault of an index.
+/// Describes an error in one line. Errors of an embedding endpoint do not name the index.
 fn explain_error(error: &RecallError) -> String {
     match error {
         RecallError::Index(FinderError::Embed(error)) => error.to_string(),

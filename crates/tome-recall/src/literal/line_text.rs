@@ -196,16 +196,16 @@ fn split_string(from: &str) -> (Cow<'_, str>, &str) {
     }
     let is_open = bytes.get(at) != Some(&b'"');
     let end = if is_open { from.len() } else { at };
-    let (said, after) = from.split_at_checked(end).unwrap_or((from, ""));
-    let said = if escaped { Cow::Owned(decode_escapes(said)) } else { Cow::Borrowed(said) };
-    (said, after.get(1..).unwrap_or_default())
+    let (raw, after) = from.split_at_checked(end).unwrap_or((from, ""));
+    let content = if escaped { Cow::Owned(decode_escapes(raw)) } else { Cow::Borrowed(raw) };
+    (content, after.get(1..).unwrap_or_default())
 }
 
 /// Decodes the escapes of a JSON string. Lone surrogates become replacement characters; invalid
 /// escapes stay unchanged.
-fn decode_escapes(said: &str) -> String {
-    let mut out = String::with_capacity(said.len());
-    let mut rest = said;
+fn decode_escapes(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
     while let Some((plain, escape)) = rest.split_once('\\') {
         out.push_str(plain);
         let mut chars = escape.chars();

@@ -44,8 +44,8 @@ impl Matcher {
             .dfa_size_limit(REGEX_BYTES_MAX)
             .build();
         let regex = built.map_err(|error| {
-            let said = error.to_string();
-            let last = said.trim().lines().last().unwrap_or_default().trim();
+            let message = error.to_string();
+            let last = message.trim().lines().last().unwrap_or_default().trim();
             let last = truncate_to(last.strip_prefix("error: ").unwrap_or(last), 200);
             invalid(&format!("is not a regular expression: {last}; omit the regex option to search for the text itself"))
         })?;

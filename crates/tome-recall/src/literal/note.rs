@@ -50,8 +50,8 @@ pub(crate) fn parse_note(markdown: &str) -> ParsedNote<'_> {
     let lines = split_lines(markdown, front.end);
     let mut hidden: Vec<Range<usize>> = vec![front];
     for comment in find_comments(&lines) {
-        let said = markdown.get(comment.clone()).unwrap_or_default();
-        if let Some(meta) = parse_meta_comment(said) {
+        let text = markdown.get(comment.clone()).unwrap_or_default();
+        if let Some(meta) = parse_meta_comment(text) {
             page.read_metadata(meta);
             hidden.push(comment);
         }
@@ -66,10 +66,13 @@ pub(crate) fn parse_note(markdown: &str) -> ParsedNote<'_> {
 
 impl ParsedNote<'_> {
     /// Reads metadata keys, one per line or all on one line.
-    fn read_metadata(&mut self, said: &str) {
-        let said = said.trim();
-        let parts: Vec<&str> =
-            if said.contains('\n') { said.lines().collect() } else { said.split(" - ").collect() };
+    fn read_metadata(&mut self, metadata: &str) {
+        let metadata = metadata.trim();
+        let parts: Vec<&str> = if metadata.contains('\n') {
+            metadata.lines().collect()
+        } else {
+            metadata.split(" - ").collect()
+        };
         for part in parts {
             let part = part.trim().trim_start_matches("- ").trim_start();
             let Some((key, value)) = part.split_once(':') else { continue };
@@ -77,7 +80,7 @@ impl ParsedNote<'_> {
             match key.trim() {
                 "name" => self.name = Some(bare(value)).filter(|name| !name.is_empty()),
                 "description" => {
-                    self.description = Some(bare(value)).filter(|said| !said.is_empty());
+                    self.description = Some(bare(value)).filter(|text| !text.is_empty());
                 }
                 "keywords" | "tags" => {
                     let list = value.trim().trim_matches(['[', ']']).split(',');
@@ -91,8 +94,8 @@ impl ParsedNote<'_> {
 
 /// Content of a META comment. `None` if text follows the comment.
 fn parse_meta_comment(comment: &str) -> Option<&str> {
-    let said = comment.trim_start_matches('\u{feff}').trim().strip_prefix("<!--")?;
-    said.strip_suffix("-->")?.trim().strip_prefix("META:")
+    let content = comment.trim_start_matches('\u{feff}').trim().strip_prefix("<!--")?;
+    content.strip_suffix("-->")?.trim().strip_prefix("META:")
 }
 
 /// Replaces ranges by spaces, byte for byte.
@@ -130,8 +133,8 @@ fn split_sections(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<NoteSection> 
             above.retain(|(other, _)| *other < level);
             above.push((level, line.raw.trim_matches(['#', ' ', '\t', '\r', '\n', '\u{feff}'])));
         } else {
-            let said = text.get(line.at..line.end()).unwrap_or_default();
-            has_words = has_words || !said.trim().is_empty();
+            let line_text = text.get(line.at..line.end()).unwrap_or_default();
+            has_words = has_words || !line_text.trim().is_empty();
         }
     }
     push_section(text, lines.get(from..).unwrap_or_default(), &above, &mut out);
@@ -180,8 +183,8 @@ fn find_section_cuts(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<usize> {
             paragraph = Some((line.at, cost));
         }
         was_blank = line.kind == ClassifiedLineKind::Blank;
-        let said = text.get(line.at..line.end()).unwrap_or_default();
-        let more = WordMeter::measure_text(said);
+        let line_text = text.get(line.at..line.end()).unwrap_or_default();
+        let more = WordMeter::measure_text(line_text);
         if cost > 0 && cost + more > COST_MAX {
             match paragraph.take().filter(|(_, before)| *before > COST_MAX / 4) {
                 Some((at, before)) if cost - before + more <= COST_MAX => {
@@ -195,7 +198,7 @@ fn find_section_cuts(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<usize> {
             }
         }
         if more > COST_MAX {
-            found.extend(find_line_cuts(said).into_iter().map(|at| line.at + at));
+            found.extend(find_line_cuts(line_text).into_iter().map(|at| line.at + at));
             (cost, paragraph) = (0, None);
         }
         cost += more.min(COST_MAX);
@@ -242,9 +245,6 @@ impl WordMeter {
             return usize::from(std::mem::take(&mut self.in_word) > 0) * WORD_COST;
         }
         self.in_word += 1;
-        match is_unspaced(c) {
-            true => WORD_COST / 2,
-            false => usize::from(self.in_word > WORD_COST),
-        }
+        if is_unspaced(c) { WORD_COST / 2 } else { usize::from(self.in_word > WORD_COST) }
     }
 }

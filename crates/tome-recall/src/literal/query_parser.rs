@@ -51,9 +51,9 @@ fn split_quoted(query: &str) -> (String, Vec<String>) {
     let (mut plain, mut quoted) = (String::with_capacity(query.len()), Vec::new());
     let mut rest = query;
     while let Some((before, inside, after)) = find_quoted(rest) {
-        let said = collapse_whitespace(&fold_text(inside));
-        if quoted.len() < QUOTED_MAX && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX {
-            quoted.push(said);
+        let phrase = collapse_whitespace(&fold_text(inside));
+        if quoted.len() < QUOTED_MAX && !phrase.is_empty() && phrase.len() <= PHRASE_BYTES_MAX {
+            quoted.push(phrase);
         }
         plain.extend([before, " ", inside, " "]);
         rest = after;
@@ -92,13 +92,14 @@ fn find_quoted(text: &str) -> Option<(&str, &str, &str)> {
 
 /// The whole query as a phrase, without sentence-ending punctuation.
 fn build_phrase(plain: &str, is_whole: bool) -> Option<String> {
-    let said = collapse_whitespace(&fold_text(plain));
-    let is_sentence = said.contains(' ') && said.contains(char::is_alphanumeric);
-    let said = match is_sentence {
-        true => said.trim_end_matches(['?', '!', '.', '。', '？', '！', ' ']).to_owned(),
-        false => said,
+    let phrase = collapse_whitespace(&fold_text(plain));
+    let is_sentence = phrase.contains(' ') && phrase.contains(char::is_alphanumeric);
+    let phrase = if is_sentence {
+        phrase.trim_end_matches(['?', '!', '.', '。', '？', '！', ' ']).to_owned()
+    } else {
+        phrase
     };
-    (is_whole && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX).then_some(said)
+    (is_whole && !phrase.is_empty() && phrase.len() <= PHRASE_BYTES_MAX).then_some(phrase)
 }
 
 fn collect_terms(plain: &str) -> Vec<ParsedTerm> {

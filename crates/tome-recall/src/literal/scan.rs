@@ -102,21 +102,21 @@ impl<'a> ScanState<'a> {
 
     /// Merges the scans of all parts, in order.
     pub fn merge(scan_query: ScanQuery<'a>, parts: Vec<Self>) -> Scan {
-        let mut whole = Self::new(scan_query);
+        let mut merged = Self::new(scan_query);
         for part in parts {
-            let before = whole.scan.matched;
-            for Reverse(mut one) in part.best {
-                one.rank.2.0 += before;
-                if whole.qualifies(&one.rank) {
-                    whole.insert(one);
+            let before = merged.scan.matched;
+            for Reverse(mut hit) in part.best {
+                hit.rank.2.0 += before;
+                if merged.qualifies(&hit.rank) {
+                    merged.insert(hit);
                 }
             }
-            whole.scan.matched += part.scan.matched;
-            whole.scan.scanned += part.scan.scanned;
-            whole.scan.was_stopped |= part.scan.was_stopped;
-            part.scan.unread.into_iter().for_each(|what| whole.report_unread(what));
+            merged.scan.matched += part.scan.matched;
+            merged.scan.scanned += part.scan.scanned;
+            merged.scan.was_stopped |= part.scan.was_stopped;
+            part.scan.unread.into_iter().for_each(|what| merged.report_unread(what));
         }
-        whole.finish()
+        merged.finish()
     }
 
     /// Minimum score to be among the best.

@@ -152,23 +152,23 @@ pub(super) struct Occurrence {
 }
 
 /// Finds the window with the highest total gain, and returns it with that gain. Prefers the
-/// shortest, then the first. `places` must be sorted by end.
+/// shortest, then the first. `occurrences` must be sorted by end.
 pub(super) fn find_best_window(
-    places: &[Occurrence],
+    occurrences: &[Occurrence],
     gains: &[f32],
 ) -> Option<(Range<usize>, f32)> {
-    let gain = |place: &Occurrence| gains.get(place.pattern).copied().unwrap_or_default();
+    let gain = |occurrence: &Occurrence| gains.get(occurrence.pattern).copied().unwrap_or_default();
     let mut counts = vec![0_u32; gains.len()];
     let (mut from, mut sum) = (0, 0.0_f32);
     let mut best: Option<(Range<usize>, f32, usize)> = None;
-    for (upto, place) in places.iter().enumerate() {
-        if let Some(count) = counts.get_mut(place.pattern) {
+    for (upto, occurrence) in occurrences.iter().enumerate() {
+        if let Some(count) = counts.get_mut(occurrence.pattern) {
             *count += 1;
-            sum += if *count == 1 { gain(place) } else { 0.0 };
+            sum += if *count == 1 { gain(occurrence) } else { 0.0 };
         }
-        while let Some(first) = places.get(from).filter(|_| from < upto) {
+        while let Some(first) = occurrences.get(from).filter(|_| from < upto) {
             let Some(count) = counts.get_mut(first.pattern) else { break };
-            let is_far = place.end.saturating_sub(first.start) > WINDOW_BYTES_MAX;
+            let is_far = occurrence.end.saturating_sub(first.start) > WINDOW_BYTES_MAX;
             if *count == 1 && !is_far {
                 break;
             }
@@ -176,7 +176,9 @@ pub(super) fn find_best_window(
             sum -= if *count == 0 { gain(first) } else { 0.0 };
             from += 1;
         }
-        let span = place.end.saturating_sub(places.get(from).map_or(place.start, |it| it.start));
+        let span = occurrence
+            .end
+            .saturating_sub(occurrences.get(from).map_or(occurrence.start, |it| it.start));
         let is_better = best.as_ref().is_none_or(|(_, most, shortest)| {
             sum > most + 1e-4 || ((sum - most).abs() <= 1e-4 && span < *shortest)
         });
@@ -185,9 +187,9 @@ pub(super) fn find_best_window(
         }
     }
     let (window, sum, _) = best?;
-    let inside = places.get(window)?;
-    let start = inside.iter().map(|place| place.start).min()?;
-    let end = inside.iter().map(|place| place.end).max()?;
+    let inside = occurrences.get(window)?;
+    let start = inside.iter().map(|occurrence| occurrence.start).min()?;
+    let end = inside.iter().map(|occurrence| occurrence.end).max()?;
     Some((start..end, sum))
 }
 
@@ -201,10 +203,10 @@ pub(super) fn window_closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f
 }
 
 /// Total gain of the patterns that occur.
-pub(super) fn total_gain(places: &[Occurrence], gains: &[f32]) -> f32 {
+pub(super) fn total_gain(occurrences: &[Occurrence], gains: &[f32]) -> f32 {
     let mut seen = vec![false; gains.len()];
-    for place in places {
-        if let Some(seen) = seen.get_mut(place.pattern) {
+    for occurrence in occurrences {
+        if let Some(seen) = seen.get_mut(occurrence.pattern) {
             *seen = true;
         }
     }

@@ -66,17 +66,17 @@ impl WordQuery {
         let mut patterns: Vec<SearchPattern> = Vec::new();
         let mut terms = Vec::new();
         for words in &wording.terms {
-            let mut known = |text: &str| {
+            let mut pattern_index = |text: &str| {
                 let found = patterns.iter().position(|pattern| pattern.text == text);
                 found.unwrap_or_else(|| {
                     patterns.push(SearchPattern::new(text, words.unspaced));
                     patterns.len() - 1
                 })
             };
-            let whole = known(&words.whole);
+            let whole = pattern_index(&words.whole);
             terms.push(PatternTerm {
                 whole,
-                parts: words.parts.iter().map(|part| known(part)).collect(),
+                parts: words.parts.iter().map(|part| pattern_index(part)).collect(),
             });
         }
         if patterns.is_empty() {
@@ -88,7 +88,7 @@ impl WordQuery {
             .build(patterns.iter().map(|pattern| pattern.text.as_str()))
             .ok()?;
         let phrase = wording.phrase.as_deref().map(PhrasePattern::new);
-        let quoted = wording.quoted.iter().map(|said| PhrasePattern::new(said)).collect();
+        let quoted = wording.quoted.iter().map(|phrase| PhrasePattern::new(phrase)).collect();
         Some(Self { automaton, patterns, terms, phrase, quoted })
     }
 
@@ -191,9 +191,9 @@ impl WordQuery {
         above: Option<&PatternOccurrences>,
         least: f32,
     ) -> MatchResult {
-        if !self.quoted.iter().all(|said| {
-            said.find_occurrences(folded.text).next().is_some()
-                || with_folded(title, |title| said.find_occurrences(title.text).next().is_some())
+        if !self.quoted.iter().all(|phrase| {
+            phrase.find_occurrences(folded.text).next().is_some()
+                || with_folded(title, |title| phrase.find_occurrences(title.text).next().is_some())
         }) {
             return MatchResult::NoMatch;
         }
@@ -206,10 +206,11 @@ impl WordQuery {
         if exact.is_none() && TextMatch::max_score(coverage, text.len()) < least {
             return MatchResult::BelowMinimum;
         }
-        let (places, times) = pass.map_or((Vec::new(), 0), |pass| (pass.occurrences, pass.count));
-        let stretch = find_best_window(&places, &gains);
+        let (occurrences, times) =
+            pass.map_or((Vec::new(), 0), |pass| (pass.occurrences, pass.count));
+        let stretch = find_best_window(&occurrences, &gains);
         let closeness = stretch.as_ref().map_or(0.0, |(range, gain)| {
-            window_closeness(range, *gain, total_gain(&places, &gains))
+            window_closeness(range, *gain, total_gain(&occurrences, &gains))
         });
         let (exact, range) = match (exact, stretch) {
             (Some((exact, range)), _) => (exact, range),
@@ -239,11 +240,11 @@ impl WordQuery {
         if !self.terms.iter().all(is_there) {
             return None;
         }
-        let places = self.phrase.as_ref()?.find_occurrences(folded.text).take(PHRASES_MAX);
-        let places = places
-            .map(|place| folded.original_offset(place.start)..folded.original_offset(place.end));
+        let occurrences = self.phrase.as_ref()?.find_occurrences(folded.text).take(PHRASES_MAX);
+        let ranges = occurrences
+            .map(|range| folded.original_offset(range.start)..folded.original_offset(range.end));
         let mut first = None;
-        for range in places {
+        for range in ranges {
             match ExactMatch::classify(text, &range) {
                 ExactMatch::WholeWords => return Some((ExactMatch::WholeWords, range)),
                 exact => {

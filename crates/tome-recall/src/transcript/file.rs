@@ -82,9 +82,10 @@ fn scan_or_rebuild(part: &ProjectSession<'_>, path: &Path) -> Result<TranscriptS
     let scan = TranscriptScan::read(path).map_err(HomeError::file("read", path))?;
     // Do not rebuild from a damaged ledger: the file may have the only copy of an event.
     let is_damaged = !part.ledger.damage().is_empty();
-    match !is_damaged && part.lacks_lines(&scan)? {
-        true => Ok(part.rebuild_file(path, &scan)?.scan),
-        false => Ok(scan),
+    if !is_damaged && part.lacks_lines(&scan)? {
+        Ok(part.rebuild_file(path, &scan)?.scan)
+    } else {
+        Ok(scan)
     }
 }
 

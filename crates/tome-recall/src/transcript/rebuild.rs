@@ -73,11 +73,11 @@ impl Transcripts {
         working_memory::ensure(&part.folder)?;
         let path = part.folder.join(MESSAGES);
         let before = TranscriptScan::read(&path).map_err(HomeError::file("read", &path))?;
-        let made = part.rebuild_file(&path, &before)?;
+        let file = part.rebuild_file(&path, &before)?;
         rebuilt.files += 1;
-        rebuilt.changed += u64::from(made.is_changed);
-        rebuilt.events += made.events;
-        rebuilt.foreign += made.scan.foreign.len() as u64;
+        rebuilt.changed += u64::from(file.is_changed);
+        rebuilt.events += file.events;
+        rebuilt.foreign += file.scan.foreign.len() as u64;
         Ok(())
     }
 }

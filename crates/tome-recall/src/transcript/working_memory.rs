@@ -16,19 +16,19 @@ const STAGING: &str = ".working-memory.new";
 
 /// Creates the working memory of a session if it does not exist.
 pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
-    let place = folder.join(WORKING_MEMORY);
-    if std::fs::symlink_metadata(&place).is_ok() {
+    let path = folder.join(WORKING_MEMORY);
+    if std::fs::symlink_metadata(&path).is_ok() {
         return Ok(());
     }
     let making = folder.join(STAGING);
     create_template(&making).map_err(HomeError::file("create", &making))?;
-    match move_if_free(&making, &place) {
+    match move_if_free(&making, &path) {
         Ok(()) => Ok(()),
         // A note of the session created it meanwhile.
-        Err(_) if place.exists() => {
+        Err(_) if path.exists() => {
             std::fs::remove_dir_all(&making).map_err(HomeError::file("remove", &making))
         }
-        Err(error) => Err(HomeError::file("create", &place)(error)),
+        Err(error) => Err(HomeError::file("create", &path)(error)),
     }
 }
 
@@ -47,14 +47,14 @@ mod tests {
     #[test]
     fn a_folder_that_somebody_has_just_made_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let (making, place) = (folder.path().join(STAGING), folder.path().join(WORKING_MEMORY));
+        let (making, path) = (folder.path().join(STAGING), folder.path().join(WORKING_MEMORY));
         create_template(&making).unwrap();
-        std::fs::create_dir(&place).unwrap();
-        assert!(move_if_free(&making, &place).is_err());
-        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);
-        std::fs::remove_dir(&place).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(move_if_free(&making, &path).is_err());
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+        std::fs::remove_dir(&path).unwrap();
         ensure(folder.path()).unwrap();
-        assert!(place.join("overview.md").is_file() && !making.exists());
+        assert!(path.join("overview.md").is_file() && !making.exists());
         ensure(folder.path()).unwrap();
     }
 }

@@ -37,7 +37,7 @@ fn every_form_parses_and_renders_unchanged() {
 
 #[test]
 fn invalid_citations_are_rejected_with_advice() {
-    for (text, said) in [
+    for (text, advice) in [
         ("", "use one of #123, messages.jsonl#L45"),
         ("#0", "use one of"),
         ("#12x", "use one of"),
@@ -67,14 +67,14 @@ fn invalid_citations_are_rejected_with_advice() {
         ("/etc/passwd", "use one of"),
     ] {
         let error = parse(text).unwrap_err();
-        assert!(error.contains(said), "{text:?}: {error}");
+        assert!(error.contains(advice), "{text:?}: {error}");
     }
     assert!(!Citation::looks_like_citation("abcd1111"));
     assert!(!Citation::looks_like_citation("1234"), "digits may be the id of an event");
     assert!(Citation::looks_like_citation("#1234"));
 }
 
-fn place() -> impl Strategy<Value = CitationTarget> {
+fn citation_target() -> impl Strategy<Value = CitationTarget> {
     let session = || proptest::option::of("[a-z0-9~%._-]{1,12}x");
     let line = || 1..=u32::MAX;
     let path = || "[a-z#L0-9 日]{1,8}(/[a-z#L0-9]{1,5}){0,2}\\.md";
@@ -92,9 +92,9 @@ fn place() -> impl Strategy<Value = CitationTarget> {
 
 proptest! {
     #[test]
-    fn rendered_citations_parse(place in place(), project in proptest::option::of("--[a-z -]{1,9}--")) {
-        let needs_session = matches!(&place, CitationTarget::Message { session: None, .. } | CitationTarget::Detail { session: None, .. } | CitationTarget::Insight { .. });
-        let citation = Citation { project: project.filter(|_| !needs_session), target: place };
+    fn rendered_citations_parse(target in citation_target(), project in proptest::option::of("--[a-z -]{1,9}--")) {
+        let needs_session = matches!(&target, CitationTarget::Message { session: None, .. } | CitationTarget::Detail { session: None, .. } | CitationTarget::Insight { .. });
+        let citation = Citation { project: project.filter(|_| !needs_session), target };
         prop_assert_eq!(parse(&citation.to_string()), Ok(citation));
     }
 

@@ -52,9 +52,9 @@ fn a_short_text_is_shown_whole() {
 fn a_long_text_is_cut_between_words() {
     let text = "The quick brown fox jumps over the lazy dog and runs away from all the others";
     let at = text.find("lazy").unwrap();
-    let place = at..at + 8;
+    let range = at..at + 8;
     expect!["…over the lazy dog and runs away from all…"]
-        .assert_eq(&excerpt_line(text, &place, 42));
+        .assert_eq(&excerpt_line(text, &range, 42));
     expect!["The quick brown…"].assert_eq(&excerpt_line(text, &(0..3), 20));
     expect!["…all the others"].assert_eq(&excerpt_line(text, &(text.len() - 6..text.len()), 20));
     expect!["…jumps over the lazy dog a…"].assert_eq(&excerpt_line(text, &(20..50), 27));

@@ -156,7 +156,7 @@ proptest! {
             .collect();
         let cut: BTreeMap<_, _> = cut
             .into_iter()
-            .map(|(place, ids)| (place, (ids.last().unwrap().clone(), ids.len() as u64)))
+            .map(|(key, ids)| (key, (ids.last().unwrap().clone(), ids.len() as u64)))
             .collect();
         prop_assert_eq!(nodes, cut);
 

@@ -70,9 +70,9 @@ impl Summarizer for EchoSummarizer {
 
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         let titles: Vec<&str> = input.children.iter().map(|child| child.title.as_str()).collect();
-        let bullets = input.children.iter().enumerate().filter_map(|(place, child)| {
+        let bullets = input.children.iter().enumerate().filter_map(|(index, child)| {
             let text = child.bullets.first()?.text.clone();
-            Some(SummaryBullet { text, support: Support::Bullets(vec![(place, 0)]) })
+            Some(SummaryBullet { text, support: Support::Bullets(vec![(index, 0)]) })
         });
         Ok(Summary {
             title: format!("{}: {}", input.period, titles.join("; ")),

@@ -58,8 +58,8 @@ fn check_limits(events: &[Event], segment: &EventSegment, settings: &ContentsSet
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
     assert!(counted(own) <= settings.tokens_max * 4 || own.len() == 1);
     // A prompt joins a segment only if it fits; the rest of its turn follows it.
-    for (place, _) in own.iter().enumerate().skip(1).filter(|(_, event)| is_prompt(event)) {
-        assert!(counted(&own[..=place]) <= settings.tokens_max);
+    for (index, _) in own.iter().enumerate().skip(1).filter(|(_, event)| is_prompt(event)) {
+        assert!(counted(&own[..=index]) <= settings.tokens_max);
     }
     assert!(own.windows(2).all(|two| two[0].at.distance_ms(two[1].at) <= settings.gap_ms));
     let day = |event: &Event| Period::day_containing(event.at, &settings.zone);

@@ -72,9 +72,9 @@ fn lost_contents_are_rebuilt() {
 fn an_altered_excerpt_is_found() {
     let (memory, ledger) = recorded_ledger();
     memory.spoil(Family::Grips, |value| {
-        let place = value.windows(6).position(|six| six == b"parser");
-        if let Some(place) = place {
-            value[place..place + 6].copy_from_slice(b"barser");
+        let offset = value.windows(6).position(|six| six == b"parser");
+        if let Some(offset) = offset {
+            value[offset..offset + 6].copy_from_slice(b"barser");
         }
     });
     let problems = report(&ledger).problems.join("\n");
@@ -89,9 +89,9 @@ fn an_altered_node_is_found_and_rebuilt() {
     let (memory, ledger) = recorded_ledger();
     let before = latest(&ledger);
     memory.spoil(Family::TocNodes, |value| {
-        let place = value.windows(6).position(|six| six == b"parser");
-        if let Some(place) = place {
-            value[place..place + 6].copy_from_slice(b"barser");
+        let offset = value.windows(6).position(|six| six == b"parser");
+        if let Some(offset) = offset {
+            value[offset..offset + 6].copy_from_slice(b"barser");
         }
     });
     assert!(!report(&ledger).is_ok());

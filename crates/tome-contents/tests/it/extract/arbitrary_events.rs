@@ -8,7 +8,7 @@ use super::{check, event, summarize};
 
 /// Texts as people, agents and tools write them, and malformed ones.
 fn text() -> impl Strategy<Value = String> {
-    const SAID: &[&str] = &[
+    const TEXTS: &[&str] = &[
         "can you fix `parse_header` in src/http/header.rs? It fails because of a race.",
         "Let's go with option B instead of retries.",
         "error[E0308]: mismatched types\n  --> src/a.rs:1:1",
@@ -33,10 +33,10 @@ fn text() -> impl Strategy<Value = String> {
         "<command-name>/exit</command-name>",
     ];
     prop_oneof![
-        4 => proptest::sample::select(SAID).prop_map(str::to_owned),
+        4 => proptest::sample::select(TEXTS).prop_map(str::to_owned),
         2 => "\\PC{0,300}",
         1 => "[ -~\n\t`*#<>|\\[\\](){}é中。？!…\u{1b}]{0,300}",
-        1 => proptest::collection::vec(proptest::sample::select(SAID), 1..6).prop_map(|parts| parts.join("\n")),
+        1 => proptest::collection::vec(proptest::sample::select(TEXTS), 1..6).prop_map(|parts| parts.join("\n")),
     ]
 }
 

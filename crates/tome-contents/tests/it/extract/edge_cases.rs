@@ -8,8 +8,8 @@ use tome_model::Event;
 use super::{check, events, rendered, summarize};
 
 fn lines(values: &[Value]) -> Vec<Event> {
-    let line = |(place, value): (usize, &Value)| {
-        let mut line = json!({"at": 1_772_442_000_000_u64 + u64::try_from(place).unwrap() * 1000, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app"});
+    let line = |(index, value): (usize, &Value)| {
+        let mut line = json!({"at": 1_772_442_000_000_u64 + u64::try_from(index).unwrap() * 1000, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app"});
         line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
         line.to_string()
     };
@@ -24,7 +24,7 @@ fn check_summary(values: &[Value], expected: &Expect) {
     expected.assert_eq(&rendered(&summary));
 }
 
-fn said(kind: &str, text: &str) -> Value {
+fn message(kind: &str, text: &str) -> Value {
     json!({"kind": kind, "text": text})
 }
 
@@ -113,7 +113,7 @@ fn reads_alone_are_summarized_as_reads() {
 #[test]
 fn logs_alone_are_summarized_by_their_failure() {
     check_summary(
-        &[said(
+        &[message(
             "unknown",
             "2026-03-02T10:00:00Z INFO  starting\n2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)",
         )],
@@ -130,11 +130,11 @@ fn logs_alone_are_summarized_by_their_failure() {
 fn a_pasted_log_is_not_a_request() {
     check_summary(
         &[
-            said(
+            message(
                 "user_message",
                 "❯ git push\n! [rejected]        main -> main (fetch first)\nerror: failed to push some refs to 'origin'",
             ),
-            said(
+            message(
                 "assistant_stop",
                 "Somebody pushed before you. Run `git pull --rebase` first, then push again.",
             ),
@@ -153,12 +153,12 @@ fn a_pasted_log_is_not_a_request() {
 fn injections_and_reminders_are_ignored() {
     check_summary(
         &[
-            said(
+            message(
                 "user_message",
                 "<tome-memory kind=\"start\">Remember: always decide quickly.</tome-memory>\n<system-reminder>The todo list is empty, do not mention it.</system-reminder>\nRename the flag `--fast` to `--quick` in cli.rs",
             ),
             edit("/home/dev/app/src/cli.rs"),
-            said(
+            message(
                 "assistant_stop",
                 "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns. The token is [redacted].",
             ),
@@ -177,10 +177,10 @@ fn injections_and_reminders_are_ignored() {
 fn an_acknowledgment_is_not_a_title() {
     check_summary(
         &[
-            said("user_message", "yes, do it"),
+            message("user_message", "yes, do it"),
             edit("/home/dev/app/src/retry.rs"),
             bash("git commit -am \"retry: back off exponentially\"", "[main 1] retry"),
-            said("assistant_stop", "Done."),
+            message("assistant_stop", "Done."),
         ],
         &expect![[r##"
             # Retry: back off exponentially
@@ -193,7 +193,7 @@ fn an_acknowledgment_is_not_a_title() {
 
 #[test]
 fn the_request_before_a_split_gives_the_title() {
-    let before = lines(&[said("user_message", "Move the session cache from Redis to Postgres")]);
+    let before = lines(&[message("user_message", "Move the session cache from Redis to Postgres")]);
     let events =
         lines(&[edit("/home/dev/app/cache.go"), bash("go test ./...", "ok  \tapp/cache\t0.2s")]);
     let summary = Extractive
@@ -215,9 +215,12 @@ fn huge_texts_are_read_at_head_and_tail() {
     let huge = format!("[{}]\ntest result: FAILED. 3 passed; 1 failed", row.repeat(120_000));
     check_summary(
         &[
-            said("user_message", "Run the whole suite against the export"),
+            message("user_message", "Run the whole suite against the export"),
             bash_failed("cargo test --test export", &huge),
-            said("assistant_stop", &format!("The export is too big: {}", "very ".repeat(200_000))),
+            message(
+                "assistant_stop",
+                &format!("The export is too big: {}", "very ".repeat(200_000)),
+            ),
         ],
         &expect![[r##"
             # Run the whole suite against the export

@@ -68,9 +68,9 @@ pub fn check(summary: &Summary, events: &[Event]) {
         assert!(!excerpts.is_empty(), "{:?} has no evidence", bullet.text);
         for one in excerpts {
             assert!(one.excerpt.chars().count() <= 200 && !one.excerpt.is_empty());
-            let said = texts(&events[one.event]);
+            let event_texts = texts(&events[one.event]);
             assert!(
-                said.iter().any(|text| text.contains(&one.excerpt)),
+                event_texts.iter().any(|text| text.contains(&one.excerpt)),
                 "{:?} is not verbatim",
                 one.excerpt
             );

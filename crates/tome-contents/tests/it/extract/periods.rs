@@ -24,9 +24,10 @@ fn node(summary: &Summary, session: &str, events: u64) -> Node {
     });
     let work = summary.work.iter().map(|work| Work {
         branch: work.branch.clone(),
-        sessions: match work.facts.iter().any(|fact| is_segment(&fact.support)) {
-            true => vec![SessionId::parse(session).unwrap()],
-            false => work.sessions.clone(),
+        sessions: if work.facts.iter().any(|fact| is_segment(&fact.support)) {
+            vec![SessionId::parse(session).unwrap()]
+        } else {
+            work.sessions.clone()
         },
         turns: work.turns,
         commits: work.commits,

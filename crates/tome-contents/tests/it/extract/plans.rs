@@ -43,7 +43,7 @@ fn an_approved_plan_of_any_agent_gives_the_title() {
     let gemini = tool("write_file", json!({"file_path": file, "content": PLAN}), json!("ok"));
     let approved = "Plan approved. The approved implementation plan is stored at: report.md";
     let exit =
-        |said: &str| tool("exit_plan_mode", json!({"plan_filename": "report.md"}), json!(said));
+        |output: &str| tool("exit_plan_mode", json!({"plan_filename": "report.md"}), json!(output));
     assert_eq!(title(&[ask.clone(), gemini.clone(), exit(approved)]), HEADING);
     for refused in ["Plan rejected. User feedback: no", "User cancelled the dialog."] {
         assert_ne!(title(&[ask.clone(), gemini.clone(), exit(refused)]), HEADING);
@@ -57,7 +57,7 @@ fn an_approved_plan_of_any_agent_gives_the_title() {
 
     let path = "/home/dev/.copilot/session-state/34a3/plan.md";
     let copilot = tool("create", json!({"path": path, "file_text": PLAN}), json!("ok"));
-    let exit = |said: &str| tool("exit_plan_mode", json!({"summary": "- chunks"}), json!(said));
+    let exit = |output: &str| tool("exit_plan_mode", json!({"summary": "- chunks"}), json!(output));
     assert_eq!(title(&[ask.clone(), copilot.clone(), exit("Approved.")]), HEADING);
     assert_ne!(title(&[ask.clone(), copilot, exit("Plan not approved.")]), HEADING);
 

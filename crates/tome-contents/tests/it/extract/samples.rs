@@ -69,8 +69,8 @@ fn excerpts_contain_most_words_of_their_bullet() {
             let Support::Excerpts(excerpts) = &bullet.support else {
                 panic!("a segment has excerpts")
             };
-            let (_, said) = bullet.text.split_once(": ").unwrap_or(("", &bullet.text));
-            let words = said
+            let (_, statement) = bullet.text.split_once(": ").unwrap_or(("", &bullet.text));
+            let words = statement
                 .split_whitespace()
                 .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
             let fixed = |word: &&str| {

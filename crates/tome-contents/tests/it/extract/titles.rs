@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::{check, events, summarize};
 
-fn titles(asked: &[&str]) -> String {
+fn titles(prompts: &[&str]) -> String {
     let mut out = String::new();
-    for text in asked {
+    for text in prompts {
         let line = json!({"at": 1_772_442_000_000_u64, "session_id": "s", "agent": "gemini", "cwd": "/home/dev/app", "kind": "user_message", "text": text});
         let events = events(&line.to_string());
         let summary = summarize(&events);
@@ -18,8 +18,8 @@ fn titles(asked: &[&str]) -> String {
 }
 
 #[track_caller]
-fn check_titles(asked: &[&str], expected: &Expect) {
-    expected.assert_eq(&titles(asked));
+fn check_titles(prompts: &[&str], expected: &Expect) {
+    expected.assert_eq(&titles(prompts));
 }
 
 #[test]

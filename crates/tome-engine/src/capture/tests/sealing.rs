@@ -90,11 +90,11 @@ fn sealer(text_bytes_max: usize) -> Sealer {
 }
 
 fn draft(text: &str) -> Draft {
-    let place = format!("/home/dev/{TOKEN}");
+    let path = format!("/home/dev/{TOKEN}");
     Draft {
         identity: Identity::Repeats("key".to_owned()),
-        cwd: place.clone(),
-        project: Some(place),
+        cwd: path.clone(),
+        project: Some(path),
         ..prompt_draft("unused", "s1", Millis(1_794_646_800_000), text)
     }
 }
@@ -121,7 +121,7 @@ fn a_draft_that_fits_and_holds_no_secret_is_left_alone() {
 }
 
 #[test]
-fn secrets_are_cut_from_text_tool_and_meta_but_not_from_places() {
+fn secrets_are_cut_from_text_tool_and_meta_but_not_from_paths() {
     let sealed = seal(
         &sealer(4096),
         Draft {

@@ -73,8 +73,8 @@ pub(super) fn str_replace(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
             Ok(changed)
         })
         .map_err(|error| replace_error(error, &path, &old))?;
-    let said = format!("The memory file has been edited.\n{snippet}");
-    Ok(success_answer(said, &path, &done.version))
+    let message = format!("The memory file has been edited.\n{snippet}");
+    Ok(success_answer(message, &path, &done.version))
 }
 
 /// Replaces the only occurrence of `old`. Returns the new text and the byte offset of the change.
@@ -103,15 +103,15 @@ fn replace_unique(
 
 /// Finds all occurrences, overlapping ones included.
 fn find_occurrences(text: &str, old: &str) -> Vec<usize> {
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     let mut from = 0;
-    while places.len() < OCCURRENCES_MAX
+    while offsets.len() < OCCURRENCES_MAX
         && let Some(at) = text.get(from..).and_then(|rest| rest.find(old))
     {
-        places.push(from + at);
+        offsets.push(from + at);
         from += at + old.chars().next().map_or(1, char::len_utf8);
     }
-    places
+    offsets
 }
 
 /// Line number, from 1, of a byte offset.
@@ -235,10 +235,10 @@ pub(super) fn rename(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
             error => error.into(),
         }
     })?;
-    let said = format!("Successfully renamed {from} to {to}");
+    let message = format!("Successfully renamed {from} to {to}");
     Ok(ToolAnswer::from_text(
-        said.as_str(),
-        json!({ "success": true, "result": said, "path": to.to_string() }),
+        message.as_str(),
+        json!({ "success": true, "result": message, "path": to.to_string() }),
     ))
 }
 
@@ -273,12 +273,12 @@ fn path_not_found(path: &MemoryPath) -> ToolError {
     not_found_error(format!("The path {path} does not exist"))
 }
 
-fn success_answer(said: String, path: &MemoryPath, version: &str) -> ToolAnswer {
+fn success_answer(message: String, path: &MemoryPath, version: &str) -> ToolAnswer {
     let json = json!({
         "success": true,
-        "result": said,
+        "result": message,
         "path": path.to_string(),
         "version": version,
     });
-    ToolAnswer::from_text(said, json)
+    ToolAnswer::from_text(message, json)
 }

@@ -22,8 +22,8 @@ impl MemoryPath {
         let lower = below.to_ascii_lowercase();
         let encoded = ["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code));
         if encoded || below.contains('\\') || below.split('/').any(|part| part == "..") {
-            let said = format!("Path {shown} would escape /memories directory");
-            return Err(ToolError::invalid(said));
+            let message = format!("Path {shown} would escape /memories directory");
+            return Err(ToolError::invalid(message));
         }
         let parts: Vec<&str> = below.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
         Ok(Self(parts.join("/")))

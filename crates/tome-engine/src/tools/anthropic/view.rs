@@ -63,8 +63,8 @@ fn view_note(
     })?;
     let lines: Vec<&str> = note.text.lines().collect();
     if lines.len() > LINES_MAX {
-        let said = format!("File {path} exceeds maximum line limit of 999,999 lines.");
-        return Err(ToolError::invalid(said).without_prefix());
+        let message = format!("File {path} exceeds maximum line limit of 999,999 lines.");
+        return Err(ToolError::invalid(message).without_prefix());
     }
     let (start, end) = line_bounds(range, lines.len())?;
     let shown = lines.get(start - 1..end).unwrap_or_default();

@@ -89,9 +89,12 @@ impl AnswerPacker<'_> {
     fn fit_hits(&self, hits: &[RecallHit], chars_max: usize) -> Option<PackedAnswer> {
         let texts: Vec<String> = hits
             .iter()
-            .map(|hit| match hit.text.chars().count() > chars_max {
-                true => excerpt_around_match(&hit.text, self.format.query, chars_max),
-                false => hit.text.clone(),
+            .map(|hit| {
+                if hit.text.chars().count() > chars_max {
+                    excerpt_around_match(&hit.text, self.format.query, chars_max)
+                } else {
+                    hit.text.clone()
+                }
             })
             .collect();
         let shown: Vec<(&RecallHit, &str)> =
@@ -139,9 +142,10 @@ impl AnswerPacker<'_> {
         let mut text = format!("Found {} result(s) for: \"{}\"{weak}\n", shown.len(), self.query);
         for (number, (hit, content)) in (self.format.skip + 1..).zip(shown) {
             text.push('\n');
-            text.push_str(&match self.format.is_quoted {
-                true => render::render_quoted_hit(number, hit, content),
-                false => render::render_hit(number, hit, content),
+            text.push_str(&if self.format.is_quoted {
+                render::render_quoted_hit(number, hit, content)
+            } else {
+                render::render_hit(number, hit, content)
             });
         }
         // Quoted hits have their dates next to their speakers.

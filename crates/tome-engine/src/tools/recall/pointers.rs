@@ -42,11 +42,11 @@ pub(in crate::tools) fn teleport_query(
         return Err(ToolError::invalid(format!("unknown level {level:?}: use one of {known}")));
     }
     // Hits of other levels are filtered out afterwards.
-    let asked = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
-    let place = resolve_caller(call, None)?;
-    let mut question = place.into_query(query, narrow);
+    let hits_max = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
+    let caller = resolve_caller(call, None)?;
+    let mut question = caller.into_query(query, narrow);
     question.filter.scope = RecallScope::Contents;
-    question.limits.hits = asked;
+    question.limits.hits = hits_max;
     let mut answer = call.recall()?.search(&question)?;
     answer.hits.retain(|hit| level.as_ref().is_none_or(|wanted| hit_level(hit) == wanted));
     let cut = answer.hits.len().saturating_sub(limit);
@@ -97,9 +97,10 @@ fn render_pointer(number: usize, hit: &RecallHit, preview: &str) -> String {
     let (id, title) =
         (strip_project(&hit.citation), truncate_bytes(&one_line(&hit.title), TITLE_BYTES_MAX));
     let at = hit.at.map(|at| format!(" {}", render_minute(at))).unwrap_or_default();
-    match title.is_empty() || preview.starts_with(&title) {
-        true => format!("[{number}] {id}{at}: {preview}"),
-        false => format!("[{number}] {id}{at} {title}: {preview}"),
+    if title.is_empty() || preview.starts_with(&title) {
+        format!("[{number}] {id}{at}: {preview}")
+    } else {
+        format!("[{number}] {id}{at} {title}: {preview}")
     }
 }
 

@@ -35,21 +35,21 @@ pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> Strin
     let is_here = hit.citation.starts_with("messages.jsonl#");
     let id = if is_here { &hit.citation } else { &hit.id };
     let source = source_name(hit.source);
-    let place = match hit.source {
+    let location = match hit.source {
         // The number of an event says it all.
         EntrySource::Event if id != &hit.citation => String::new(),
         _ => format!("    {}\n", render_location(hit)),
     };
     let content = content.replace('\n', "\n      ");
-    let mut text = format!("[{number}] Source: {source}\n{place}    Content: {content}\n");
+    let mut text = format!("[{number}] Source: {source}\n{location}    Content: {content}\n");
     if let Some(answered) = &hit.turn.answered {
-        let (number, said) = (answered.number, one_line(&answered.text));
-        text.push_str(&format!("    Answered #{number}: {said}\n"));
+        let (number, answer) = (answered.number, one_line(&answered.text));
+        text.push_str(&format!("    Answered #{number}: {answer}\n"));
     }
     for other in &hit.others {
         let (relation, number) = (other.relation.as_str(), other.number);
-        let (day, said) = (render_day(other.at), one_line(&other.text));
-        text.push_str(&format!("    {relation} #{number} ({day}): {said}\n"));
+        let (day, statement) = (render_day(other.at), one_line(&other.text));
+        text.push_str(&format!("    {relation} #{number} ({day}): {statement}\n"));
     }
     text.push_str(&format!("    Citation: {id}\n"));
     text

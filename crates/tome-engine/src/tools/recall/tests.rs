@@ -215,14 +215,14 @@ fn a_timeline_has_one_line_per_turn_and_drops_the_least_relevant() {
         score,
         ..hit(EntrySource::Event, "messages.jsonl#L1", text)
     };
-    let asked = |number: u64, text: &str| tome_recall::HitTurn {
+    let turn_of = |number: u64, text: &str| tome_recall::HitTurn {
         asked: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
         ..tome_recall::HitTurn::default()
     };
     let hits = vec![
         turn(12, 0, 0.9, "Which limits does the gateway have?"),
         RecallHit {
-            turn: asked(12, "Which limits does the gateway have?"),
+            turn: turn_of(12, "Which limits does the gateway have?"),
             ..turn(13, 0, 0.8, "600 requests per minute.")
         },
         turn(31, 0, 0.2, "Raise the limit"),
@@ -273,14 +273,14 @@ fn pointers_have_previews_but_no_content() {
     let mut known = answer(vec![node, grip]);
     known.more = 4;
     known.behind = 2;
-    let said = render_pointers(&known, "unicode");
+    let rendered = render_pointers(&known, "unicode");
     expect![[r#"
         Found 2 pointer(s) for: "unicode"
         [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode…
         [2] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2: we chose XID
         (open nodes with get_node, grips with expand_grip)
         (4 more; call again with a higher limit)
-        (the index is 2 events behind; those were scanned directly)"#]].assert_eq(&said.text);
+        (the index is 2 events behind; those were scanned directly)"#]].assert_eq(&rendered.text);
     expect![[r#"
         [
           {
@@ -303,8 +303,8 @@ fn pointers_have_previews_but_no_content() {
             "project": "/app",
             "score": 0.5
           }
-        ]"#]].assert_eq(&serde_json::to_string_pretty(&said.json["hits"]).unwrap());
-    for hit in said.json["hits"].as_array().unwrap() {
+        ]"#]].assert_eq(&serde_json::to_string_pretty(&rendered.json["hits"]).unwrap());
+    for hit in rendered.json["hits"].as_array().unwrap() {
         assert!(hit["preview"].as_str().unwrap().chars().count() <= 120, "{hit}");
     }
     assert_eq!(render_pointers(&answer(Vec::new()), "x").text, "No results found for: \"x\"");

@@ -65,7 +65,7 @@ fn collect_entries(hits: &[RecallHit]) -> Vec<TimelineEntry<'_>> {
     let mut entries = Vec::new();
     for hit in hits {
         let (id, text) = match &hit.turn.asked {
-            Some(asked) => (format!("#{}", asked.number), skip_acknowledgment(&asked.text)),
+            Some(prompt) => (format!("#{}", prompt.number), skip_acknowledgment(&prompt.text)),
             None => (hit.id.clone(), hit.text.as_str()),
         };
         if seen.insert(id.clone()) {

@@ -272,8 +272,8 @@ fn the_size_limit_of_facts_applies() {
     let scene = scene();
     scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
     let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
-    let said = scene.call_rejected("memory", create, ToolFailure::Invalid);
-    assert!(said.contains("15KB limit"), "{said}");
+    let error = scene.call_rejected("memory", create, ToolFailure::Invalid);
+    assert!(error.contains("15KB limit"), "{error}");
     let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "Name: Li",
         "new_str": "y".repeat(15_400)});
     assert!(scene.call_rejected("memory", replace, ToolFailure::Invalid).contains("15KB limit"));

@@ -143,8 +143,8 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
         more["nonsense"] = 1.into();
-        let said = scene.call_rejected(tool, more, ToolFailure::Invalid);
-        assert!(said.starts_with("Error: unknown argument \"nonsense\": "), "{said}");
+        let error = scene.call_rejected(tool, more, ToolFailure::Invalid);
+        assert!(error.starts_with("Error: unknown argument \"nonsense\": "), "{error}");
         for name in names(&arguments) {
             if arguments[name].is_null() {
                 continue;
@@ -179,15 +179,15 @@ fn missing_required_arguments_are_named() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
             let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
             fewer.remove(name.as_str().unwrap()).unwrap();
-            let said = scene.call_rejected(tool, fewer.into(), ToolFailure::Invalid);
-            assert_eq!(said, format!("Error: {tool} needs {}", name.as_str().unwrap()));
+            let error = scene.call_rejected(tool, fewer.into(), ToolFailure::Invalid);
+            assert_eq!(error, format!("Error: {tool} needs {}", name.as_str().unwrap()));
         }
     }
-    let said =
+    let error =
         scene.call_rejected("memory_patch", json!({"path": "plain.md"}), ToolFailure::Invalid);
-    assert_eq!(said, "Error: memory_patch needs patches, or old_str and new_str");
-    let said = scene.call_rejected("coder_memory_recall", json!({}), ToolFailure::Invalid);
-    assert_eq!(said, "Error: coder_memory_recall needs a question or keywords");
+    assert_eq!(error, "Error: memory_patch needs patches, or old_str and new_str");
+    let error = scene.call_rejected("coder_memory_recall", json!({}), ToolFailure::Invalid);
+    assert_eq!(error, "Error: coder_memory_recall needs a question or keywords");
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn arguments_have_aliases() {
 #[test]
 fn invalid_values_are_rejected_with_advice() {
     let scene = with_notes();
-    for (tool, arguments, said) in [
+    for (tool, arguments, expected) in [
         ("memory_read", json!({"path": 1}), "Error: path must be a string, not a number"),
         (
             "memory_list",
@@ -258,7 +258,7 @@ fn invalid_values_are_rejected_with_advice() {
             "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
-        assert_eq!(scene.call_rejected(tool, arguments, ToolFailure::Invalid), said);
+        assert_eq!(scene.call_rejected(tool, arguments, ToolFailure::Invalid), expected);
     }
     for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
         let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();

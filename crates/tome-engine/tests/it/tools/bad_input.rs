@@ -143,8 +143,8 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
             json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
         ),
     ] {
-        let said = scene.call_rejected(tool, arguments, ToolFailure::Invalid);
-        assert!(said.len() < 5_000);
+        let error = scene.call_rejected(tool, arguments, ToolFailure::Invalid);
+        assert!(error.len() < 5_000);
     }
 }
 
@@ -152,14 +152,14 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
 fn calls_without_cwd_or_session_are_rejected() {
     let mut scene = with_notes();
     scene.caller.session = None;
-    let said =
+    let error =
         scene.call_rejected("memory_list", json!({"scope": "session"}), ToolFailure::Invalid);
-    assert!(said.starts_with("Error: session_id is missing"), "{said}");
+    assert!(error.starts_with("Error: session_id is missing"), "{error}");
     scene.caller.cwd = Some("repo".into());
     scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
     scene.caller.cwd = None;
-    let said = scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
-    assert!(said.starts_with("Error: cwd is missing"), "{said}");
+    let error = scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
+    assert!(error.starts_with("Error: cwd is missing"), "{error}");
     scene.call_text("memory_list", json!({"scope": "coder"}));
 }
 

@@ -155,11 +155,11 @@ fn a_patch_must_match_exactly_once() {
         json!({"path": "a.md", "patches": [
         {"oldText": "two", "newText": "2"}, {"oldText": old, "newText": "1"}]})
     };
-    let said = scene.call_rejected("memory_patch", patch("three"), ToolFailure::NotFound);
-    assert!(said.starts_with("Error: String not found in a.md"), "{said}");
-    let said = scene.call_rejected("memory_patch", patch("one"), ToolFailure::Invalid);
-    assert!(said.starts_with("Error: String appears multiple times in a.md"), "{said}");
-    assert!(said.contains("provide more context"), "{said}");
+    let error = scene.call_rejected("memory_patch", patch("three"), ToolFailure::NotFound);
+    assert!(error.starts_with("Error: String not found in a.md"), "{error}");
+    let error = scene.call_rejected("memory_patch", patch("one"), ToolFailure::Invalid);
+    assert!(error.starts_with("Error: String appears multiple times in a.md"), "{error}");
+    assert!(error.contains("provide more context"), "{error}");
 }
 
 #[test]
@@ -179,8 +179,8 @@ fn writes_with_a_stale_version_conflict() {
     ] {
         arguments["path"] = "a.md".into();
         arguments["if_version"] = version.clone();
-        let said = scene.call_rejected(tool, arguments, ToolFailure::Conflict);
-        assert!(said.contains("read it again"), "{said}");
+        let error = scene.call_rejected(tool, arguments, ToolFailure::Conflict);
+        assert!(error.contains("read it again"), "{error}");
     }
     let there = json!({"path": "a.md", "content": "x", "if_version": ""});
     scene.call_rejected("memory_write", there, ToolFailure::Conflict);

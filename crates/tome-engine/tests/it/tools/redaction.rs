@@ -10,25 +10,25 @@ const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 #[test]
 fn secrets_are_redacted_in_everything_written() {
     let scene = scene();
-    let said = format!("the token is {SECRET}");
+    let text = format!("the token is {SECRET}");
     let calls = [
-        ("memory_write", json!({"path": "a.md", "content": said}), 1),
+        ("memory_write", json!({"path": "a.md", "content": text}), 1),
         (
             "memory_write",
-            json!({"filename": "b.md", "name": said, "description": said, "memory_type": "user",
-                "content": said}),
+            json!({"filename": "b.md", "name": text, "description": text, "memory_type": "user",
+                "content": text}),
             3,
         ),
-        ("memory_append", json!({"path": "a.md", "entry": said, "summary": said}), 2),
+        ("memory_append", json!({"path": "a.md", "entry": text, "summary": text}), 2),
         ("memory_write", json!({"path": "c.md", "content": "one"}), 0),
-        ("memory_patch", json!({"path": "c.md", "old_str": "one", "new_str": said}), 1),
+        ("memory_patch", json!({"path": "c.md", "old_str": "one", "new_str": text}), 1),
         ("memory_write", json!({"path": "d.md", "content": "one"}), 0),
-        ("memory_update", json!({"path": "d.md", "old_text": "one", "new_text": said}), 1),
-        ("memory", json!({"command": "create", "path": "/memories/e.md", "file_text": said}), 1),
+        ("memory_update", json!({"path": "d.md", "old_text": "one", "new_text": text}), 1),
+        ("memory", json!({"command": "create", "path": "/memories/e.md", "file_text": text}), 1),
         (
             "memory",
             json!({"command": "insert", "path": "/memories/e.md", "insert_line": 0,
-                "insert_text": said}),
+                "insert_text": text}),
             1,
         ),
         (
@@ -55,18 +55,18 @@ fn secrets_are_redacted_in_everything_written() {
 #[test]
 fn an_old_text_with_a_secret_matches_its_redacted_form() {
     let scene = scene();
-    let said = format!("the token is {SECRET}");
-    scene.call_text("memory_write", json!({"path": "a.md", "content": format!("one\n{said}\n")}));
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": said, "new_str": "two"}));
+    let text = format!("the token is {SECRET}");
+    scene.call_text("memory_write", json!({"path": "a.md", "content": format!("one\n{text}\n")}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": text, "new_str": "two"}));
     assert_eq!(scene.note_text("a.md"), "one\ntwo\n");
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": said}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": text}));
     scene
-        .call_text("memory_update", json!({"path": "a.md", "old_text": said, "new_text": "three"}));
+        .call_text("memory_update", json!({"path": "a.md", "old_text": text, "new_text": "three"}));
     assert_eq!(scene.note_text("a.md"), "one\nthree\n");
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": said}));
+    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": text}));
     scene.call_text(
         "memory",
-        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": said, "new_str": "4"}),
+        json!({"command": "str_replace", "path": "/memories/a.md", "old_str": text, "new_str": "4"}),
     );
     assert_eq!(scene.note_text("a.md"), "one\n4\n");
 }
@@ -118,9 +118,9 @@ fn a_secret_completed_by_a_change_is_redacted() {
             assert_eq!(answer.secrets_cut, 1, "{tool} {text:?}: {}", answer.text);
             assert!(scene.note_text("a.md").contains("[redacted:"), "{tool} {text:?}");
             for (path, bytes) in files_in(&scene.top()) {
-                let said =
+                let content =
                     String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-                assert!(!said.contains(new), "{tool}: {}", path.display());
+                assert!(!content.contains(new), "{tool}: {}", path.display());
             }
         }
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_engine::triggers::{TriggerEvent, TriggerSettings, TriggerState};
 use tome_model::{Agent, EventKind, Tool};
 
-use super::{draft, said};
+use super::{describe, draft};
 
 fn check(agent: &str, session: &str) {
     let mut state = TriggerState::default();
@@ -27,7 +27,7 @@ fn check(agent: &str, session: &str) {
             state = TriggerState::from_bytes(&state.to_bytes());
             let due =
                 state.process_event(&TriggerEvent::from_draft(&draft), &TriggerSettings::default());
-            let due = due.map_or("-".to_owned(), |due| said(&due).replace(' ', "-"));
+            let due = due.map_or("-".to_owned(), |due| describe(&due).replace(' ', "-"));
             assert_eq!(due, expected, "{agent}: {line}");
         }
     }

@@ -130,7 +130,7 @@ fn event(number: usize, word: &str) -> Draft {
     }
 }
 
-fn said(due: &DueInjection) -> String {
+fn describe(due: &DueInjection) -> String {
     match due {
         DueInjection::Replan { .. } => "replan".to_owned(),
         DueInjection::Store { why, frustrated } => {
@@ -175,7 +175,7 @@ fn played(session: &str, settings: &TriggerSettings) -> String {
             state.mark_missed(due, settings);
         }
         let word = match due {
-            Some(due) => format!("{word}[{}]", said(&due)),
+            Some(due) => format!("{word}[{}]", describe(&due)),
             None => word.clone(),
         };
         match folded.last_mut() {

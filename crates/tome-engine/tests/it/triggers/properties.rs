@@ -339,7 +339,7 @@ fn a_state_of_another_version_is_reset() {
 #[test]
 fn the_same_prompt_without_an_id_is_one_event_within_two_seconds() {
     let settings = TriggerSettings::default();
-    let said = |at: u64| {
+    let prompt_at = |at: u64| {
         let mut prompt = event(1, "prompt");
         prompt.identity = Identity::Repeats("go on".to_owned());
         prompt.at = Millis(1_794_735_000_000 + at);
@@ -347,15 +347,15 @@ fn the_same_prompt_without_an_id_is_one_event_within_two_seconds() {
     };
     let mut state = TriggerState::default();
     state.process_event(&TriggerEvent::from_draft(&event(2, "todo:6")), &settings);
-    state.process_event(&TriggerEvent::from_draft(&said(0)), &settings);
+    state.process_event(&TriggerEvent::from_draft(&prompt_at(0)), &settings);
     let after = |state: &mut TriggerState, number| {
         state
             .process_event(&TriggerEvent::from_draft(&event(number, "todo:6")), &settings)
             .is_some()
     };
     assert!(after(&mut state, 3));
-    state.process_event(&TriggerEvent::from_draft(&said(1_500)), &settings);
+    state.process_event(&TriggerEvent::from_draft(&prompt_at(1_500)), &settings);
     assert!(!after(&mut state, 4), "the same prompt, seen by two hooks");
-    state.process_event(&TriggerEvent::from_draft(&said(60_000)), &settings);
+    state.process_event(&TriggerEvent::from_draft(&prompt_at(60_000)), &settings);
     assert!(after(&mut state, 5), "repeated later");
 }

@@ -36,7 +36,7 @@ fn no_folder_or_an_empty_one_is_missing() {
 }
 
 #[test]
-fn a_new_one_takes_the_place_of_whatever_was_there() {
+fn a_new_index_replaces_whatever_was_there() {
     let scene = Scene::new();
     fs::create_dir_all(scene.folder().join("foreign")).unwrap();
     scene.make();
@@ -134,8 +134,8 @@ fn files_that_are_cut_short_while_it_is_open_end_nobody() {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
     assert!(!words.is_intact());
-    let asked = Bm25Query { text: "every w77 w1888".into() };
-    let answered = words.search(&asked, &EntryFilter::default(), 100);
+    let query = Bm25Query { text: "every w77 w1888".into() };
+    let answered = words.search(&query, &EntryFilter::default(), 100);
     assert!(matches!(answered, Err(FinderError::Damaged { .. })), "{answered:?}");
     assert!(words.write(put(vec![event(9_999, "more")], "more")).is_err());
 }

@@ -159,17 +159,17 @@ impl Model {
 fn own_terms(text: &str) -> HashSet<(TermFields, String)> {
     let mut own = HashSet::new();
     tokenize(text, &mut |kind, term| {
-        let (place, term) = match kind {
+        let (fields, term) = match kind {
             TokenKind::Word | TokenKind::Character => (TermFields::Text, stem(term).into_owned()),
             TokenKind::Identifier => (TermFields::Identifiers, term.to_owned()),
             TokenKind::Path => (TermFields::Paths, term.to_owned()),
         };
-        own.insert((place, term));
+        own.insert((fields, term));
     });
     own
 }
 
-fn places(found: &[IndexHit]) -> BTreeSet<(EntryKey, ByteRange)> {
+fn hit_ranges(found: &[IndexHit]) -> BTreeSet<(EntryKey, ByteRange)> {
     found.iter().map(|found| (found.key.clone(), found.range)).collect()
 }
 
@@ -196,7 +196,7 @@ proptest! {
         let mut model = Model::default();
         let words = run(&scene, &mut model, &steps);
         let found = words.search(&Bm25Query { text: query.clone() }, &filter, 1_000).unwrap();
-        prop_assert_eq!(places(&found), model.matching(&query, &filter));
+        prop_assert_eq!(hit_ranges(&found), model.matching(&query, &filter));
         prop_assert_eq!(words.entry_count(), model.entries.len() as u64);
         // A smaller limit returns a prefix.
         let few = words.search(&Bm25Query { text: query }, &filter, 3).unwrap();

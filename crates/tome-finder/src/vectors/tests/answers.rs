@@ -130,9 +130,9 @@ fn a_named_thing_can_be_replaced_and_go() {
 fn a_question_is_about_what_is_rare_in_the_index() {
     let folder = TempDir::new().unwrap();
     let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
-    let said = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
-    let events = (0..80).zip(said.iter().cycle());
-    let events = events.map(|(seq, said)| event(seq, &format!("Caroline: {said}")));
+    let texts = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
+    let events = (0..80).zip(texts.iter().cycle());
+    let events = events.map(|(seq, text)| event(seq, &format!("Caroline: {text}")));
     meanings.write(put(events.collect(), "")).unwrap();
     let found = meanings.search("Caroline's music", &EntryFilter::default(), 10).unwrap();
     let violin: Vec<_> = (0..10).map(|i| EntryKey::Event(i * 4 + 1)).collect();
@@ -215,9 +215,9 @@ fn vectors_of_other_lengths_go_as_well() {
         let meanings =
             VectorIndex::create(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
         meanings.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
-        let mut asked = vec![0.0; dimensions];
-        asked[0] = -2.0;
-        let found = near(&meanings, &asked, &EntryFilter::default(), 5);
+        let mut question = vec![0.0; dimensions];
+        question[0] = -2.0;
+        let found = near(&meanings, &question, &EntryFilter::default(), 5);
         assert_eq!(keys(&found), [EntryKey::Event(2)], "{dimensions}");
         assert!(meanings.prepare_query_vector(&[]).is_err());
         assert!(meanings.prepare_query_vector(&vec![f32::NAN; dimensions]).is_err());
@@ -330,12 +330,12 @@ proptest! {
     fn answers_are_those_of_looking_at_everything(
         seeds in proptest::collection::vec(entries(), 1..6),
         filter in filters(),
-        asked in proptest::sample::select(&SENTENCES[..]),
+        query in proptest::sample::select(&SENTENCES[..]),
     ) {
         let folder = TempDir::new().unwrap();
         let mut plain = Plain::default();
         let mut meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
-        let question = StaticEmbedder.embed(&[asked]).unwrap().pop().unwrap();
+        let question = StaticEmbedder.embed(&[query]).unwrap().pop().unwrap();
         for (i, batch) in batches(&seeds).into_iter().enumerate() {
             plain.write(&batch);
             meanings.write(batch).unwrap();
@@ -376,7 +376,7 @@ proptest! {
         seeds in proptest::collection::vec(entries(), 1..6),
         filter in filters(),
         limit in 1..12_usize,
-        asked in proptest::sample::select(&SENTENCES[..]),
+        query in proptest::sample::select(&SENTENCES[..]),
     ) {
         let folder = TempDir::new().unwrap();
         let meanings = VectorIndex::create(&folder.path().join("first"), builtin()).unwrap();
@@ -389,10 +389,10 @@ proptest! {
         let mut entries = plain.0;
         entries.reverse();
         again.write(put(entries, "")).unwrap();
-        let answer = meanings.search(asked, &filter, limit).unwrap();
-        prop_assert_eq!(&again.search(asked, &filter, limit).unwrap(), &answer);
+        let answer = meanings.search(query, &filter, limit).unwrap();
+        prop_assert_eq!(&again.search(query, &filter, limit).unwrap(), &answer);
         let opened = VectorIndex::open(&folder.path().join("first"), builtin()).unwrap();
-        prop_assert_eq!(&opened.search(asked, &filter, limit).unwrap(), &answer);
+        prop_assert_eq!(&opened.search(query, &filter, limit).unwrap(), &answer);
     }
 }
 
@@ -400,12 +400,12 @@ proptest! {
 fn the_line_of_an_event_is_known_by_its_number() {
     let folder = TempDir::new().unwrap();
     let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
-    let said = |seq: u64| {
+    let chunks = |seq: u64| {
         let mut pieces = vec![event(seq, "one"), event(seq, "two")];
         pieces.truncate(if seq.is_multiple_of(5) { 2 } else { 1 });
         pieces
     };
-    let events = (1..=700).filter(|seq| seq % 7 != 0).flat_map(said).collect();
+    let events = (1..=700).filter(|seq| seq % 7 != 0).flat_map(chunks).collect();
     meanings.write(put(events, "700")).unwrap();
     for seq in 0..=702 {
         let is_there = (1..=700).contains(&seq) && seq % 7 != 0;

@@ -47,9 +47,9 @@ fn another_embedder_is_told_by_name() {
     drop(with_sentences(folder.path()));
     let error =
         VectorIndex::open(folder.path(), Arc::new(Numbers { dimensions: 256 })).err().unwrap();
-    let said = error.to_string();
+    let message = error.to_string();
     assert!(matches!(error, FinderError::Damaged { .. }));
-    assert!(said.contains("tome-static") && said.contains("numbers/1"), "{said}");
+    assert!(message.contains("tome-static") && message.contains("numbers/1"), "{message}");
 }
 
 #[test]
@@ -57,11 +57,11 @@ fn another_embedder_is_told_by_name() {
 fn only_the_owner_reads_it() {
     use std::os::unix::fs::PermissionsExt;
     let folder = TempDir::new().unwrap();
-    let place = folder.path().join("finder/vectors");
-    drop(with_sentences(&place));
+    let path = folder.path().join("finder/vectors");
+    drop(with_sentences(&path));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&place), 0o700);
-    for file in fs::read_dir(&place).unwrap().flatten() {
+    assert_eq!(mode(&path), 0o700);
+    for file in fs::read_dir(&path).unwrap().flatten() {
         assert_eq!(mode(&file.path()), 0o600, "{file:?}");
     }
 }
@@ -171,20 +171,20 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
 fn it_knows_when_its_files_are_gone() {
     let folder = TempDir::new().unwrap();
     for file in ["head", "log-1", "signs-1", "levels-1", ""] {
-        let place = folder.path().join("vectors");
-        let meanings = with_sentences(&place);
+        let path = folder.path().join("vectors");
+        let meanings = with_sentences(&path);
         assert!(meanings.is_intact());
         if file.is_empty() {
-            fs::remove_dir_all(&place).unwrap();
+            fs::remove_dir_all(&path).unwrap();
         } else {
-            fs::remove_file(place.join(file)).unwrap();
+            fs::remove_file(path.join(file)).unwrap();
         }
         assert!(!meanings.is_intact(), "{file}");
     }
     // A new index in the same folder is a different one.
-    let place = folder.path().join("vectors");
-    let meanings = with_sentences(&place);
-    drop(VectorIndex::create(&place, builtin()).unwrap());
+    let path = folder.path().join("vectors");
+    let meanings = with_sentences(&path);
+    drop(VectorIndex::create(&path, builtin()).unwrap());
     assert!(!meanings.is_intact());
 }
 

@@ -13,7 +13,7 @@ const DAY_MS: u64 = 24 * 3_600_000;
 
 fn ledger(folder: &tempfile::TempDir) -> Ledger {
     let ledger = Ledger::open(folder.path()).unwrap();
-    let said = [
+    let messages = [
         (
             "s1",
             0,
@@ -34,7 +34,7 @@ fn ledger(folder: &tempfile::TempDir) -> Ledger {
             "Fixed the parser: parse_ident now takes unicode identifiers.",
         ),
     ];
-    let events = said.into_iter().enumerate().map(|(n, (session, at, kind, text))| {
+    let events = messages.into_iter().enumerate().map(|(n, (session, at, kind, text))| {
         let at = Millis(1_794_000_000_000 + at);
         let agent = Agent::parse(if session == "s1" { "codex" } else { "gemini" }).unwrap();
         let draft = Draft { agent, kind, ..prompt_draft(&format!("e{n}"), session, at, text) };

@@ -52,7 +52,7 @@ fn read_one_by_one(ledger: &Ledger, needle: &Matcher) -> Vec<u64> {
 }
 
 /// Words of several scripts and cases, between characters that JSON escapes.
-fn said() -> impl Strategy<Value = String> {
+fn any_text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         "[a-cA-C]{1,5}",
         "(?i)(straße|ÑANDÚ|όΔΟΣ|İstanbul|ſtate|µm|don’t|“so”|e‑mail)",
@@ -68,7 +68,7 @@ fn said() -> impl Strategy<Value = String> {
 
 fn tool() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
-        said().prop_map(Value::from),
+        any_text().prop_map(Value::from),
         (-50i64..50).prop_map(Value::from),
         any::<bool>().prop_map(Value::from),
         Just(Value::Null),
@@ -86,7 +86,7 @@ proptest! {
     /// The check of the stored form has no false negatives.
     #[test]
     fn no_match_is_lost_by_looking_at_it_as_it_is_stored(
-        text in said(), input in tool(), output in tool(), query in said(), least in 0f32..3.5,
+        text in any_text(), input in tool(), output in tool(), query in any_text(), least in 0f32..3.5,
     ) {
         let needle = Matcher::new(&query);
         let stored = |value: &Value| match value {
@@ -240,8 +240,8 @@ fn a_scan_of_events_can_be_stopped() {
     let ledger = ledger(&folder, 2_000);
     let needle = Matcher::new("needle");
     for after in [0, 1] {
-        let asked = AtomicU32::new(0);
-        let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1;
+        let calls = AtomicU32::new(0);
+        let stop = || calls.fetch_add(1, Ordering::Relaxed) > 1;
         let scan_query =
             ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
         let scan = scan_events(&ledger, after, scan_query).unwrap();

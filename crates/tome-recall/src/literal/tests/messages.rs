@@ -220,8 +220,8 @@ fn a_scan_that_is_stopped_says_so() {
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
     std::fs::write(&path, "the needle\n".repeat(10_000)).unwrap();
-    let asked = AtomicU32::new(0);
-    let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 3;
+    let calls = AtomicU32::new(0);
+    let stop = || calls.fetch_add(1, Ordering::Relaxed) >= 3;
     let needle = Matcher::new("needle");
     let scan_query =
         ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
@@ -233,30 +233,30 @@ fn a_scan_that_is_stopped_says_so() {
 proptest! {
     /// Strings are decoded, however they are escaped.
     #[test]
-    fn strings_are_decoded(said in "(?s).{1,60}", all_escaped in any::<bool>()) {
+    fn strings_are_decoded(text in "(?s).{1,60}", all_escaped in any::<bool>()) {
         let written = if all_escaped {
-            let units: String = said.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
+            let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04x}")).collect();
             format!("{{\"a\":[\"{units}\"]}}")
         } else {
-            serde_json::json!({"a": [said.as_str()]}).to_string()
+            serde_json::json!({"a": [text.as_str()]}).to_string()
         };
-        prop_assert_eq!(LineText::parse(&written).text, said);
+        prop_assert_eq!(LineText::parse(&written).text, text);
     }
 
     /// The cheap check of the raw line has no false negatives.
     #[test]
     fn the_quick_look_hides_nothing(
-        said in "[a-c中/\"\\\\\n\u{1}é]{1,12}", around in "[ a-c\n]{0,10}", escaped in any::<bool>(),
+        phrase in "[a-c中/\"\\\\\n\u{1}é]{1,12}", around in "[ a-c\n]{0,10}", escaped in any::<bool>(),
     ) {
-        prop_assume!(!said.trim_matches(|c: char| c.is_whitespace() || c.is_control()).is_empty());
-        let text = format!("{around} {said} {around}");
+        prop_assume!(!phrase.trim_matches(|c: char| c.is_whitespace() || c.is_control()).is_empty());
+        let text = format!("{around} {phrase} {around}");
         let mut line = serde_json::json!({"text": text}).to_string();
         if escaped {
             line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
         }
         prop_assert_eq!(&LineText::parse(&line).text, &text);
-        let found = Matcher::new(&said).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300, LineBreaks::Join));
-        let scan = scan(line, &said);
+        let found = Matcher::new(&phrase).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300, LineBreaks::Join));
+        let scan = scan(line, &phrase);
         prop_assert_eq!(scan.matches.first().map(|seen| seen.snippet.clone()), found);
     }
 

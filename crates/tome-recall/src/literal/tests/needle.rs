@@ -6,7 +6,7 @@ use tome_text::{LineBreaks, collapse_whitespace, excerpt_around};
 use super::super::{ExactMatch, Matcher, line_number};
 
 /// The text of the best window.
-fn place<'t>(query: &str, text: &'t str) -> Option<&'t str> {
+fn matched_text<'t>(query: &str, text: &'t str) -> Option<&'t str> {
     Matcher::new(query).match_text(text).map(|look| &text[look.range])
 }
 
@@ -39,12 +39,12 @@ fn a_query_is_text_and_no_pattern() {
         "🦀",
     ] {
         let text = format!("before it, {query} and after");
-        assert_eq!(place(query, &text), Some(query));
+        assert_eq!(matched_text(query, &text), Some(query));
     }
-    assert_eq!(place("a.b", "axb"), None);
-    assert_eq!(place("^", "before it"), None);
-    assert_eq!(place("->>", "a -> b > c"), None);
-    assert_eq!(place("foo(bar)[0].*", "nothing of the kind"), None);
+    assert_eq!(matched_text("a.b", "axb"), None);
+    assert_eq!(matched_text("^", "before it"), None);
+    assert_eq!(matched_text("->>", "a -> b > c"), None);
+    assert_eq!(matched_text("foo(bar)[0].*", "nothing of the kind"), None);
 }
 
 #[test]
@@ -64,17 +64,17 @@ fn case_does_not_matter_in_any_script() {
         ("kelvin", "\u{212a}ELVIN"),
         ("don't panic", "Don’t PANIC"),
     ] {
-        assert!(place(query, text).is_some(), "{query} in {text}");
-        assert!(text.contains(place(query, text).unwrap()));
+        assert!(matched_text(query, text).is_some(), "{query} in {text}");
+        assert!(text.contains(matched_text(query, text).unwrap()));
     }
     // Letters that fold to more or fewer bytes shift the text after them.
     let text = "İİİ ẞẞ Ⱥ the Token";
-    assert_eq!(place("token", text), Some("Token"));
+    assert_eq!(matched_text("token", text), Some("Token"));
 }
 
 #[test]
 fn terms_count_in_any_order_and_the_phrase_comes_first() {
-    assert_eq!(place("JWT refresh", "please refresh the JWT now"), Some("refresh the JWT"));
+    assert_eq!(matched_text("JWT refresh", "please refresh the JWT now"), Some("refresh the JWT"));
     check_order(
         "JWT refresh",
         &[
@@ -100,7 +100,7 @@ fn a_long_text_has_a_bit_of_everything() {
         &["a rotation of the token", &format!("a rotation of the token {filler}")],
     );
     let long = format!("token {filler} rotation {filler} the Token has a rotation {filler}");
-    assert_eq!(place("rotation token", &long), Some("Token has a rotation"));
+    assert_eq!(matched_text("rotation token", &long), Some("Token has a rotation"));
     check_order(
         "token rotation",
         &[&format!("{filler} token rotation {filler}"), "rotation, token"],
@@ -119,23 +119,23 @@ fn white_space_is_folded() {
 
 #[test]
 fn what_stands_in_quotes_has_to_be_there() {
-    assert!(place("\"refresh the JWT\" now", "refresh\nthe jwt").is_some());
-    assert_eq!(place("\"refresh the JWT\" now", "now: the JWT refresh"), None);
-    assert_eq!(place("“JWT refresh”", "refresh JWT"), None);
-    assert!(place("«JWT refresh»", "a jwt refresh").is_some());
+    assert!(matched_text("\"refresh the JWT\" now", "refresh\nthe jwt").is_some());
+    assert_eq!(matched_text("\"refresh the JWT\" now", "now: the JWT refresh"), None);
+    assert_eq!(matched_text("“JWT refresh”", "refresh JWT"), None);
+    assert!(matched_text("«JWT refresh»", "a jwt refresh").is_some());
     // Quotes that do not delimit a phrase.
-    assert!(place("5\" disk", "a disk").is_some());
-    assert!(place("say \"hello", "hello").is_some());
-    assert!(place("\"\"", "a \"\" b").is_some());
+    assert!(matched_text("5\" disk", "a disk").is_some());
+    assert!(matched_text("say \"hello", "hello").is_some());
+    assert!(matched_text("\"\"", "a \"\" b").is_some());
 }
 
 #[test]
 fn empty_words_count_only_when_nothing_else_is_there() {
-    assert_eq!(place("what is the token", "what is the matter"), None);
-    assert_eq!(place("what is the token?", "no token"), Some("token"));
-    assert_eq!(place("what is it", "ask what is it good for"), Some("what is it"));
-    assert!(place("the", "the").is_some());
-    assert_eq!(place("What did Caroline's sister do?", "Caroline said"), Some("Caroline"));
+    assert_eq!(matched_text("what is the token", "what is the matter"), None);
+    assert_eq!(matched_text("what is the token?", "no token"), Some("token"));
+    assert_eq!(matched_text("what is it", "ask what is it good for"), Some("what is it"));
+    assert!(matched_text("the", "the").is_some());
+    assert_eq!(matched_text("What did Caroline's sister do?", "Caroline said"), Some("Caroline"));
 }
 
 #[test]
@@ -151,22 +151,22 @@ fn identifiers_count_whole_and_then_in_parts() {
     check_order("user", &["the user", "users", "superuser"]);
     assert_eq!(score("user", "the user"), score("user", "getUserName"));
     check_order("E0502", &["error[E0502]: borrow", "xE0502y"]);
-    assert_eq!(place("snake_case_name", "the case of a snake"), Some("case of a snake"));
+    assert_eq!(matched_text("snake_case_name", "the case of a snake"), Some("case of a snake"));
     // Short words do not count inside longer ones.
-    assert_eq!(place("go test", "google"), None);
-    assert_eq!(place("api docs", "rapid"), None);
-    assert!(place("pi", "api").is_some(), "but that is the query as a whole");
+    assert_eq!(matched_text("go test", "google"), None);
+    assert_eq!(matched_text("api docs", "rapid"), None);
+    assert!(matched_text("pi", "api").is_some(), "but that is the query as a whole");
 }
 
 #[test]
 fn scripts_without_spaces_are_found() {
-    assert_eq!(place("机制", "自动压缩机制说明"), Some("机制"));
+    assert_eq!(matched_text("机制", "自动压缩机制说明"), Some("机制"));
     check_order("刷新令牌", &["请刷新令牌。", "令牌需要刷新", "令牌"]);
     check_order("auto compact 机制", &["auto compact 机制", "机制: auto compact", "机制"]);
-    assert_eq!(place("JWT刷新", "刷新了 jwt"), Some("刷新了 jwt"));
-    assert_eq!(place("我", "我说"), Some("我"));
-    assert!(place("トークンの更新", "トークンを更新する").is_some());
-    assert!(place("토큰을 갱신", "토큰이 갱신되었다").is_some());
+    assert_eq!(matched_text("JWT刷新", "刷新了 jwt"), Some("刷新了 jwt"));
+    assert_eq!(matched_text("我", "我说"), Some("我"));
+    assert!(matched_text("トークンの更新", "トークンを更新する").is_some());
+    assert!(matched_text("토큰을 갱신", "토큰이 갱신되었다").is_some());
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn hostile_queries_are_only_queries() {
         let look = Matcher::new(query).match_text("some text");
         assert_eq!(look, None, "{query:?}");
     }
-    assert_eq!(place("tok\0en", "the token, tok en"), Some("tok en"));
+    assert_eq!(matched_text("tok\0en", "the token, tok en"), Some("tok en"));
     let pasted = "word1 ".repeat(10) + &(0..30_000).map(|n| format!("w{n} ")).collect::<String>();
     assert!(pasted.len() > 100_000);
     let needle = Matcher::new(&pasted);
@@ -238,7 +238,7 @@ fn hostile_queries_are_only_queries() {
     assert!(Matcher::new(&one).match_text(&one).is_some());
     assert!(Matcher::new(&"漢字".repeat(20_000)).match_text("漢字").is_some());
     assert!(Matcher::new(&"a_b_".repeat(20_000)).terms().count() <= 100);
-    assert!(place(",;,", "x ,;, y").is_some());
+    assert!(matched_text(",;,", "x ,;, y").is_some());
 }
 
 #[test]
@@ -286,14 +286,14 @@ proptest! {
 
     /// A substring is found, in any case, as an exact match.
     #[test]
-    fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", said in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
-        let text = format!("{before} {said} {after}");
-        for query in [said.clone(), said.to_lowercase()] {
+    fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", phrase in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
+        let text = format!("{before} {phrase} {after}");
+        for query in [phrase.clone(), phrase.to_lowercase()] {
             let look = Matcher::new(&query).match_text(&text);
             prop_assert!(look.as_ref().is_some_and(|look| look.exact != ExactMatch::No), "{:?} {:?}", query, look);
-            let place = &text[look.unwrap().range];
+            let matched = &text[look.unwrap().range];
             let folded = |text: &str| collapse_whitespace(&text.to_lowercase());
-            prop_assert_eq!(folded(place).replace("i\u{307}", "i"), folded(&query));
+            prop_assert_eq!(folded(matched).replace("i\u{307}", "i"), folded(&query));
         }
     }
 

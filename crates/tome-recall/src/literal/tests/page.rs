@@ -11,7 +11,7 @@ fn sections(markdown: &str) -> Vec<NoteSection> {
 
 fn check_sections(markdown: &str, expected: &Expect) {
     let page = parse_note(markdown);
-    let said: Vec<String> = page
+    let lines: Vec<String> = page
         .sections
         .iter()
         .map(|section| {
@@ -20,7 +20,7 @@ fn check_sections(markdown: &str, expected: &Expect) {
             format!("L{} [{}] {text}", section.line, section.heading)
         })
         .collect();
-    expected.assert_eq(&said.join("\n"));
+    expected.assert_eq(&lines.join("\n"));
 }
 
 #[test]
