@@ -227,8 +227,8 @@ impl<'a> PendingChanges<'a> {
                 None => ids.remove(&pending.id),
             };
         }
-        let found = ids.into_iter().map(|(id, head)| self.load_child(project, &id, head));
-        found.filter_map(Result::transpose).collect()
+        let segments = ids.into_iter().map(|(id, head)| self.load_child(project, &id, head));
+        segments.filter_map(Result::transpose).collect()
     }
 
     /// Returns a node in its built-in version, pending changes included; `None` if it is removed.

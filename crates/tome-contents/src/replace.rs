@@ -130,9 +130,9 @@ pub fn list_unpolished(
 pub fn load_source(
     ledger: &Ledger,
     settings: &ContentsSettings,
-    found: &ProjectNode,
+    project_node: &ProjectNode,
 ) -> Result<Option<NodeSource>, HomeError> {
-    let ProjectNode { project, node } = found;
+    let ProjectNode { project, node } = project_node;
     if let Some(period) = node.id.period().filter(|_| node.id.level() != Level::Segment) {
         let mut children = Vec::with_capacity(node.children.len());
         for child in &node.children {

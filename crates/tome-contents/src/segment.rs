@@ -56,12 +56,12 @@ pub struct EventSegment {
 /// Cuts the ordered events of one session into segments.
 pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventSegment> {
     let mut cutter = SegmentCutter::new(settings);
-    let mut found: Vec<EventSegment> = Vec::new();
+    let mut segments: Vec<EventSegment> = Vec::new();
     let mut weights = Vec::with_capacity(events.len());
     for (index, event) in events.iter().enumerate() {
         let counted = weigh_event(event).capped_tokens;
         weights.push((event.at, counted));
-        match (cutter.push_event(event, counted), found.last_mut()) {
+        match (cutter.push_event(event, counted), segments.last_mut()) {
             (None, Some(segment)) => {
                 segment.events.end = index + 1;
                 segment.ended = ends_segment(event);
@@ -71,7 +71,7 @@ pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventS
                 let from = before.map_or(index, |before| before.events.start);
                 let tail = weights.get(from..index).unwrap_or_default();
                 let kept = overlap_len(began, event.at, tail.iter().rev().copied(), settings);
-                found.push(EventSegment {
+                segments.push(EventSegment {
                     began,
                     events: index..index + 1,
                     overlap: index - kept..index,
@@ -80,7 +80,7 @@ pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventS
             }
         }
     }
-    found
+    segments
 }
 
 /// Returns how many events before a segment's first one are shown with it. `before` yields time and

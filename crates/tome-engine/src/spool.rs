@@ -110,13 +110,14 @@ impl Spool {
         };
         // The lock is released: once the lines are written, renaming the file away is harmless.
         file.sync_all()?;
-        let (made, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
+        let (created, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
         let Ok(written) = written else { return self.sync_folders(true) };
-        if is_recent(made, written) {
+        if is_recent(created, written) {
             // The creator of the file may not have synced the folder yet, so for a while every
             // writer does.
-            let folder_made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
-            self.sync_folders(is_recent(folder_made, written))?;
+            let folder_created =
+                std::fs::metadata(&self.folder).and_then(|folder| folder.created());
+            self.sync_folders(is_recent(folder_created, written))?;
         }
         Ok(())
     }

@@ -48,13 +48,13 @@ impl Stores {
         // The sessions to move out of each project, and the project each one moves to.
         let mut leaving: BTreeMap<String, HashMap<SessionKey, String>> = BTreeMap::new();
         for session in split {
-            let mut one = MergedSession { session, events: 0, duplicates: 0 };
-            for from in one.session.elsewhere.clone() {
-                self.copy_session(&from, is_dry, &mut one)?;
-                let key = (one.session.agent.clone(), one.session.session.clone());
-                leaving.entry(from).or_default().insert(key, one.session.project.clone());
+            let mut merged = MergedSession { session, events: 0, duplicates: 0 };
+            for from in merged.session.elsewhere.clone() {
+                self.copy_session(&from, is_dry, &mut merged)?;
+                let key = (merged.session.agent.clone(), merged.session.session.clone());
+                leaving.entry(from).or_default().insert(key, merged.session.project.clone());
             }
-            repaired.sessions.push(one);
+            repaired.sessions.push(merged);
         }
         if is_dry {
             return Ok(repaired);
@@ -82,8 +82,12 @@ impl Stores {
                 self.move_folders(&path, sessions);
             }
         }
-        for one in &repaired.sessions {
-            index.record_merge(&one.session.agent, &one.session.session, &one.session.project)?;
+        for merged in &repaired.sessions {
+            index.record_merge(
+                &merged.session.agent,
+                &merged.session.session,
+                &merged.session.project,
+            )?;
         }
         Ok(repaired)
     }
@@ -93,26 +97,26 @@ impl Stores {
         &self,
         from: &str,
         is_dry: bool,
-        one: &mut MergedSession,
+        merged: &mut MergedSession,
     ) -> Result<(), HomeError> {
         let Some(path) = self.find_store_path(from) else { return Ok(()) };
-        let (source, goal) = (self.open(&path)?, self.open_project(&one.session.project)?);
+        let (source, goal) = (self.open(&path)?, self.open_project(&merged.session.project)?);
         let is_one_store = source.path() == goal.path();
         let range =
-            EventRange { session: Some(one.session.session.clone()), ..EventRange::default() };
+            EventRange { session: Some(merged.session.session.clone()), ..EventRange::default() };
         let mut batch = Vec::new();
         for found in source.events(&range) {
             let (_, event) = found?;
-            if event.project != from || event.agent != one.session.agent {
+            if event.project != from || event.agent != merged.session.agent {
                 continue;
             }
-            one.events += 1;
+            merged.events += 1;
             if is_one_store {
                 continue;
             }
             match choose_event_id(&goal, &event)? {
-                None => one.duplicates += 1,
-                Some(id) if !is_dry => batch.push(encode_event(event, id, &one.session.project)),
+                None => merged.duplicates += 1,
+                Some(id) if !is_dry => batch.push(encode_event(event, id, &merged.session.project)),
                 Some(_) => {}
             }
             if batch.len() >= BATCH_EVENTS {

@@ -259,14 +259,14 @@ pub(crate) fn has_notes(folder: &Path) -> bool {
 
 /// Gives every project without a name the shortest end of its path that no other one has.
 fn add_names(all: &mut [KnownProject]) {
-    let given: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
+    let names: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
     let folders: Vec<String> = all.iter().map(|one| one.folder.clone()).collect();
-    for (index, one) in all.iter_mut().enumerate() {
-        if !one.name.is_empty() {
+    for (index, project) in all.iter_mut().enumerate() {
+        if !project.name.is_empty() {
             continue;
         }
         let is_free = |name: &str| {
-            let others = folders.iter().zip(&given).enumerate().filter(|(at, _)| *at != index);
+            let others = folders.iter().zip(&names).enumerate().filter(|(at, _)| *at != index);
             let mut others = others.map(|(_, (folder, given))| (folder, given));
             !others.any(|(folder, given)| {
                 if given.is_empty() {
@@ -276,10 +276,12 @@ fn add_names(all: &mut [KnownProject]) {
                 }
             })
         };
-        let depth = one.folder.split('/').count();
-        let names = (1..=depth).map(|parts| last_parts(&one.folder, parts));
-        one.name =
-            names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| one.folder.clone());
+        let depth = project.folder.split('/').count();
+        let shortened = (1..=depth).map(|parts| last_parts(&project.folder, parts));
+        project.name = shortened
+            .into_iter()
+            .find(|name| is_free(name))
+            .unwrap_or_else(|| project.folder.clone());
     }
 }
 

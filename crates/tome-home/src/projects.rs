@@ -82,18 +82,18 @@ impl Projects {
     /// Reads all project folders. Restores damaged `project.toml` files; a folder whose file cannot
     /// be restored is hidden.
     pub fn load(home: &Home) -> Self {
-        let mut known = ProjectTable::default();
+        let mut table = ProjectTable::default();
         let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
             match project_file::load_record(&folder) {
-                LoadedRecord::Sound(record) => known.insert(ProjectEntry { folder, record }),
-                LoadedRecord::Damaged => known.damaged.push(folder),
+                LoadedRecord::Sound(record) => table.insert(ProjectEntry { folder, record }),
+                LoadedRecord::Damaged => table.damaged.push(folder),
                 LoadedRecord::Unfinished => {}
             }
         }
         Self {
             home: home.clone(),
-            known: Mutex::new(known),
+            known: Mutex::new(table),
             timed_calls: TimedCalls::default(),
             git_calls: TimedCalls::default(),
         }
@@ -262,8 +262,8 @@ impl Projects {
         }
         // Read the project's files before taking the lock.
         let remote = self.read_origin_url(root);
-        let mut known = self.lock();
-        if let Some(entry) = known.projects.get(root) {
+        let mut table = self.lock();
+        if let Some(entry) = table.projects.get(root) {
             return Ok(entry.folder.clone());
         }
         let folder = self.choose_folder(root);
@@ -277,14 +277,14 @@ impl Projects {
             ..ProjectRecord::default()
         };
         project_file::save_record(&folder, &record)?;
-        known.insert(ProjectEntry { folder: folder.clone(), record });
+        table.insert(ProjectEntry { folder: folder.clone(), record });
         Ok(folder)
     }
 
     /// Returns the record of a project, for a backup.
     pub fn export_record(&self, root: &str) -> Option<serde_json::Value> {
-        let known = self.lock();
-        serde_json::to_value(&known.projects.get(root)?.record).ok()
+        let table = self.lock();
+        serde_json::to_value(&table.projects.get(root)?.record).ok()
     }
 
     /// Adds a project of a backup, or the paths that the backup knows it by. Returns whether the
@@ -299,12 +299,12 @@ impl Projects {
         check_root(&record.root)?;
         let is_new = self.find_folder(&record.root).is_none();
         self.ensure_folder(&record.root, now)?;
-        let mut known = self.lock();
-        let Some(entry) = known.projects.get_mut(&record.root) else { return Ok(is_new) };
+        let mut table = self.lock();
+        let Some(entry) = table.projects.get_mut(&record.root) else { return Ok(is_new) };
         let mut entry = entry.clone();
         entry.record.merge(record, is_new);
         project_file::save_record(&entry.folder, &entry.record)?;
-        known.insert(entry);
+        table.insert(entry);
         Ok(is_new)
     }
 
@@ -317,28 +317,28 @@ impl Projects {
     /// Remembers the worktree of a working directory, so that its events are still assigned to this
     /// project after the worktree has been removed.
     pub fn record_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
-        let mut known = self.lock();
+        let mut table = self.lock();
         // Neither a project named by a payload nor a session that moved here makes a worktree part
         // of it.
         let belongs_here = |found: &&ProjectLocation| {
-            known.redirect(found.root.to_string_lossy().into_owned()) == root
+            table.redirect(found.root.to_string_lossy().into_owned()) == root
         };
-        let found = known.located.get(cwd).filter(belongs_here);
+        let found = table.located.get(cwd).filter(belongs_here);
         let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
         };
         let worktree = worktree.to_string_lossy().into_owned();
-        if known.aliases.contains_key(&worktree) {
+        if table.aliases.contains_key(&worktree) {
             return Ok(());
         }
-        let Some(entry) = known.projects.get_mut(root) else {
+        let Some(entry) = table.projects.get_mut(root) else {
             return Ok(());
         };
         entry.record.aliases.push(worktree.clone());
         let surplus = entry.record.aliases.len().saturating_sub(ALIASES_MAX);
         entry.record.aliases.drain(..surplus);
         project_file::save_record(&entry.folder, &entry.record)?;
-        known.aliases.insert(worktree, root.to_owned());
+        table.aliases.insert(worktree, root.to_owned());
         Ok(())
     }
 

@@ -146,17 +146,17 @@ impl SessionIndex {
     /// project. Read from the file: ids of all sessions are not kept in memory.
     pub fn load_sessions(&self) -> Result<Vec<(SessionId, String)>, HomeError> {
         let mut bytes = std::fs::read(&self.path).map_err(HomeError::file("read", &self.path))?;
-        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
-        bytes.truncate(whole);
+        let complete_len = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        bytes.truncate(complete_len);
         bytes.extend_from_slice(&self.lock().unwritten);
         let mut projects: HashMap<(Agent, SessionId), Vec<String>> = HashMap::new();
         for line in bytes.split(|byte| *byte == b'\n') {
             let Ok(line) = serde_json::from_slice::<SessionLine>(line) else { continue };
-            let known = projects.entry((line.agent, line.session)).or_default();
+            let roots = projects.entry((line.agent, line.session)).or_default();
             if line.only {
-                known.clear();
+                roots.clear();
             }
-            known.push(line.project);
+            roots.push(line.project);
         }
         let mut sessions: Vec<(SessionId, String)> = projects
             .into_iter()

@@ -85,8 +85,8 @@ impl IndexQuery {
                 PairIndex::Deep => shared.embed_deep(vectors, text)?,
                 _ => vectors.embed_query(text)?,
             };
-            let found = vectors.search_vector(&question, &self.filter, self.depths.vectors)?;
-            Ok((found, question))
+            let hits = vectors.search_vector(&question, &self.filter, self.depths.vectors)?;
+            Ok((hits, question))
         };
         match index {
             PairIndex::Deep => {
@@ -104,9 +104,9 @@ impl IndexQuery {
                 let found = self.bm25.as_ref().map(|index| {
                     // Indexes of different stores have different statistics.
                     let full = index.full_score(&query)?;
-                    let mut found = index.search(&query, &self.filter, self.depths.bm25)?;
-                    found.iter_mut().for_each(|hit| hit.score /= full);
-                    Ok(found)
+                    let mut hits = index.search(&query, &self.filter, self.depths.bm25)?;
+                    hits.iter_mut().for_each(|hit| hit.score /= full);
+                    Ok(hits)
                 });
                 let bm25 = found.map(|found| (found, since.elapsed()));
                 PairReplies { bm25, vectors: None, deep: None }

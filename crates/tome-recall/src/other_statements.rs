@@ -167,12 +167,12 @@ pub(super) fn find_others(
     if query.len() < 2 {
         return Vec::new();
     }
-    let mut found: Vec<(StatementRelation, &Statement)> =
+    let mut related: Vec<(StatementRelation, &Statement)> =
         all.iter().filter_map(|other| Some((own.compare(other, query)?, *other))).collect();
     // The newest first: it is what holds now.
-    found.sort_by_key(|(_, other)| std::cmp::Reverse(other.at));
+    related.sort_by_key(|(_, other)| std::cmp::Reverse(other.at));
     let mut chosen: Vec<OtherStatement> = Vec::new();
-    for (relation, other) in found {
+    for (relation, other) in related {
         let is_listed = chosen.iter().any(|one| one.relation == relation);
         if !is_listed && chosen.len() < OTHERS_MAX {
             let Statement { at, number, text, .. } = other;

@@ -59,11 +59,11 @@ impl RecallPlan {
             QuerySyntax::Regex => Matcher::from_regex(text),
             QuerySyntax::Words => Ok(Matcher::new(text)),
         };
-        let found = match question.syntax {
+        let time_match = match question.syntax {
             QuerySyntax::Regex => None,
             QuerySyntax::Words => find_time_phrase(query, clock.now(), zone),
         };
-        let (text, span, time_phrase) = match found {
+        let (text, span, time_phrase) = match time_match {
             Some((span, at)) => {
                 let time_phrase = query.get(at.clone()).unwrap_or_default().to_owned();
                 let rest = [query.get(..at.start), query.get(at.end..)];

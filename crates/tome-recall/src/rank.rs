@@ -184,7 +184,7 @@ impl CandidatePool {
                     let rank = ranks.get(index).copied().flatten()?;
                     Some((tier, rank, scores.get(index).copied().flatten().unwrap_or(0.0)))
                 };
-                let found = [
+                let ranks = [
                     of(Tier::Bm25, &words_ranks, &words),
                     of(Tier::Vectors, &similarity_ranks, &similarities),
                     of(Tier::Literal, &looked_ranks, &looked),
@@ -197,7 +197,7 @@ impl CandidatePool {
                     coverage: own.map_or(0.0, |own| own.coverage),
                     cosine: candidate.cosines.first().copied(),
                     best_range: own.map_or(ByteRange::default(), |own| own.best_chunk),
-                    ranks: found.into_iter().flatten().collect(),
+                    ranks: ranks.into_iter().flatten().collect(),
                     candidate,
                 }
             })

@@ -100,7 +100,7 @@ fn paragraph_sentences(text: &str) -> Vec<Range<usize>> {
     let (offsets, chars): (Vec<usize>, Vec<char>) = text.char_indices().unzip();
     let code = code_spans(&chars);
     let offset = |at: usize| offsets.get(at).copied().unwrap_or(text.len());
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut sentences: Vec<Range<usize>> = Vec::new();
     let (mut start, mut at) = (0, 0);
     while at < chars.len() {
         let end = match code.get(at) {
@@ -108,14 +108,14 @@ fn paragraph_sentences(text: &str) -> Vec<Range<usize>> {
             _ => None,
         };
         if let Some(end) = end {
-            push_sentence(&mut found, text, offset(start)..offset(end));
+            push_sentence(&mut sentences, text, offset(start)..offset(end));
             start = end;
         }
         at = end.unwrap_or(at + 1);
     }
-    push_sentence(&mut found, text, offset(start)..text.len());
-    found.retain(|range| has_word(text, range));
-    found
+    push_sentence(&mut sentences, text, offset(start)..text.len());
+    sentences.retain(|range| has_word(text, range));
+    sentences
 }
 
 /// Adds a sentence, or extends the last one if either has no word.

@@ -73,8 +73,8 @@ impl TopicNames {
             let id = id.unwrap_or_else(|| {
                 let first = segments.first().map_or("", String::as_str);
                 let is_free = |id: &String| !used.contains(id) && !former.contains(id.as_str());
-                let made = (ID_CHARS..ID_CHARS + 20).map(|chars| make_id(first, chars));
-                made.into_iter().find(is_free).unwrap_or_default()
+                let candidates = (ID_CHARS..ID_CHARS + 20).map(|chars| make_id(first, chars));
+                candidates.into_iter().find(is_free).unwrap_or_default()
             });
             used.insert(id.clone());
             names.push(id);

@@ -386,10 +386,10 @@ fn add_entry(
     turn: &TurnRecord,
     detail: String,
 ) {
-    let known = entries
+    let existing = entries
         .iter_mut()
         .find(|entry| entry.number == turn.number && entry.session == segment.session);
-    if let Some(entry) = known {
+    if let Some(entry) = existing {
         entry.detail = join_details(&entry.detail, &detail);
         return;
     }

@@ -19,14 +19,14 @@ pub fn normalize_path(path: &str, cwd: &str, root: &str) -> Option<String> {
     let forward = |text: &str| text.replace('\\', "/");
     let (path, cwd, root) = (forward(path), forward(cwd), forward(root));
     let is_absolute = path.starts_with('/') || path.get(1..3) == Some(":/");
-    let whole = match is_absolute {
+    let full = match is_absolute {
         true => resolve_dots(&path)?,
         false if path.starts_with('~') => return None,
         false => resolve_dots(&format!("{}/{path}", cwd.trim_end_matches('/')))?,
     };
     let below = |folder: &str| {
         let folder = resolve_dots(folder).filter(|folder| folder.len() > 1)?;
-        let rest = whole.strip_prefix(&folder)?.strip_prefix('/')?;
+        let rest = full.strip_prefix(&folder)?.strip_prefix('/')?;
         (!rest.is_empty()).then(|| rest.to_owned())
     };
     let inside = below(&root).or_else(|| below(&cwd))?;

@@ -38,9 +38,9 @@ impl Calendar {
         latest.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| a.session.cmp(&b.session)));
         let ids: Vec<SessionId> = ids.into_iter().collect();
         let mut list = SessionList { skipped, ..SessionList::default() };
-        let mut found: Vec<(SessionListing, u32)> = Vec::new();
+        let mut ranked: Vec<(SessionListing, u32)> = Vec::new();
         for stats in &latest {
-            let is_full = found.len() >= query.sessions_max;
+            let is_full = ranked.len() >= query.sessions_max;
             if is_full && !query.needs_reading() {
                 list.total += 1;
                 continue;
@@ -50,16 +50,16 @@ impl Calendar {
             let Some((mut listing, rank)) = query.read_listing(&store, stats)? else { continue };
             list.total += 1;
             // Among equals the latest stay first.
-            let index = found.partition_point(|(_, other)| *other >= rank);
+            let index = ranked.partition_point(|(_, other)| *other >= rank);
             if index < query.sessions_max {
                 listing.short_id = shorten_id(listing.id.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
                 listing.worktree = find_last_worktree(&store, &stats.project, &stats.session)?;
-                found.insert(index, (listing, rank));
-                found.truncate(query.sessions_max);
+                ranked.insert(index, (listing, rank));
+                ranked.truncate(query.sessions_max);
             }
         }
-        list.sessions = found.into_iter().map(|(listing, _)| listing).collect();
+        list.sessions = ranked.into_iter().map(|(listing, _)| listing).collect();
         Ok(list)
     }
 

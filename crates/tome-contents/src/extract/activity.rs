@@ -83,13 +83,13 @@ pub(crate) struct FactEvent {
 /// Reads the activity of a segment. Its first event may be the prompt of a turn that began in the
 /// segment before.
 pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
-    let found = collect_facts(events, &[]);
+    let segment = collect_facts(events, &[]);
     let turns: Vec<TurnEvents> =
-        found.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();
+        segment.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();
     let turn_of = |event: usize| {
-        found.turns.iter().position(|turn| turn.events.contains(&event)).unwrap_or_default()
+        segment.turns.iter().position(|turn| turn.events.contains(&event)).unwrap_or_default()
     };
-    let facts = found.facts.iter().map(|fact: &DraftFact| FactEvent {
+    let facts = segment.facts.iter().map(|fact: &DraftFact| FactEvent {
         kind: fact.kind,
         text: fact.text.clone(),
         weight: fact.weight,
@@ -97,7 +97,7 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
         turn: turn_of(fact.event),
     });
     EventActivity {
-        branch: found.branch.map(str::to_owned),
+        branch: segment.branch.map(str::to_owned),
         facts: facts.filter(|fact| fact.kind != FactKind::Title).collect(),
         turns,
     }
@@ -180,7 +180,7 @@ fn find_packages<'a>(runs: impl Iterator<Item = &'a CommandRun<'a>>) -> Vec<Stri
         ("pip", &["install"]),
         ("uv", &["add"]),
     ];
-    let mut found = BTreeSet::new();
+    let mut packages = BTreeSet::new();
     for run in runs.filter(|run| run.outcome != CommandOutcome::Failed) {
         let Some(words) = strip_wrappers(run.command) else { continue };
         let Some((program, rest)) = words.split_first() else { continue };
@@ -200,11 +200,11 @@ fn find_packages<'a>(runs: impl Iterator<Item = &'a CommandRun<'a>>) -> Vec<Stri
                 && !bare.starts_with(['.', '/'])
                 && bare.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-".contains(c));
             if is_name {
-                found.insert(bare.to_owned());
+                packages.insert(bare.to_owned());
             }
         }
     }
-    found.into_iter().collect()
+    packages.into_iter().collect()
 }
 
 /// Files and folders that a command or patch renamed.

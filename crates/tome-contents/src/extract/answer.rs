@@ -31,9 +31,9 @@ const VERDICTS: &[&str] = &[
 /// Finds the sentence that states the conclusion of an answer, with the list that it introduces.
 pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" says nothing without the list above it.
-    let verdict = find_verdicts(parts).filter(|found| !counts_only(&found.text));
-    if let Some(found) = verdict.or_else(|| find_fixed_row(parts)) {
-        return Some(found);
+    let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
+    if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
+        return Some(conclusion);
     }
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
@@ -41,16 +41,17 @@ pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSent
         if sentence.shape == SentenceShape::Item && sentence.indent > 1 {
             continue;
         }
-        let (mut found, has_list) = read_statement(parts, index, sentence);
+        let (mut statement, has_list) = read_statement(parts, index, sentence);
         let shape = if has_list { SentenceShape::Running } else { sentence.shape };
-        let Some(score) = score_conclusion(&found.text, &found.lead, index, shape) else {
+        let Some(score) = score_conclusion(&statement.text, &statement.lead, index, shape) else {
             continue;
         };
         // A heading over a list says less than a sentence.
-        found.score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
-        found.is_item = shape == SentenceShape::Item;
-        if found.score > 0 && best.as_ref().is_none_or(|(_, best)| found.score > best.score) {
-            best = Some((index, found));
+        statement.score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
+        statement.is_item = shape == SentenceShape::Item;
+        if statement.score > 0 && best.as_ref().is_none_or(|(_, best)| statement.score > best.score)
+        {
+            best = Some((index, statement));
         }
     }
     let (index, best) = best?;
@@ -109,10 +110,11 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
 pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     let (mut check, mut work, mut item) = (None, None, None);
     for (index, sentence) in parts.sentences.iter().enumerate() {
-        let (found, has_list) = read_statement(parts, index, sentence);
-        let text = &found.lead;
+        let (statement, has_list) = read_statement(parts, index, sentence);
+        let text = &statement.lead;
         if sentence.shape == SentenceShape::Heading {
-            work = work.or(Some(found).filter(|found| has_list && lists_work(&found.lead)));
+            work = work
+                .or(Some(statement).filter(|statement| has_list && lists_work(&statement.lead)));
             continue;
         }
         let says = count_words(text) >= 2
@@ -121,9 +123,9 @@ pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
             && !is_announcement(text)
             && !is_filler(text);
         match says {
-            true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
-            true if has_list || !is_check_report(text) => return Some(found),
-            true => check = check.or(Some(found)),
+            true if sentence.shape == SentenceShape::Item => item = item.or(Some(statement)),
+            true if has_list || !is_check_report(text) => return Some(statement),
+            true => check = check.or(Some(statement)),
             false => {}
         }
     }

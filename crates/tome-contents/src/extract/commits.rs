@@ -142,7 +142,7 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
         .ok()
     });
     let Some(pattern) = PRINTED.as_ref() else { return Vec::new() };
-    let mut found: Vec<MadeCommit<'a>> = Vec::new();
+    let mut commits: Vec<MadeCommit<'a>> = Vec::new();
     for text in output_texts(event) {
         for part in head_and_tail(text, 16 * 1024, 16 * 1024) {
             for groups in pattern.captures_iter(part).take(COMMITS_MAX) {
@@ -151,10 +151,10 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
                 else {
                     continue;
                 };
-                let is_listed = found.iter().any(|commit| commit.hash == Some(hash.as_str()));
-                if !is_listed && found.len() < COMMITS_MAX {
+                let is_listed = commits.iter().any(|commit| commit.hash == Some(hash.as_str()));
+                if !is_listed && commits.len() < COMMITS_MAX {
                     let branch = branch.as_str();
-                    found.push(MadeCommit {
+                    commits.push(MadeCommit {
                         event: at,
                         hash: Some(hash.as_str()),
                         branch: (!branch.contains("HEAD")).then_some(branch),
@@ -166,7 +166,7 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
             }
         }
     }
-    found
+    commits
 }
 
 /// Finds git's word that a rebase is finished.
@@ -228,11 +228,11 @@ pub(super) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec
     }
     let output = output_texts(event);
     let Some(address) = ADDRESS.as_ref() else { return Vec::new() };
-    let found = output.iter().find_map(|text| {
+    let pull = output.iter().find_map(|text| {
         let groups = address.captures(text)?;
         Some((groups.get(0)?.as_str(), groups.get(1)?.as_str().parse::<u64>().ok()?))
     });
-    let Some((raw, number)) = found else { return Vec::new() };
+    let Some((raw, number)) = pull else { return Vec::new() };
     let printed = output.iter().find_map(|text| {
         let groups = TITLE.as_ref()?.captures(text)?;
         groups.get(1).or_else(|| groups.get(2)).map(|title| title.as_str())

@@ -113,13 +113,13 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
 }
 
 /// The work of a segment; none if nothing was found in it.
-fn build_work(found: SegmentFacts<'_>, events: &[Event]) -> Option<SummaryWork> {
+fn build_work(segment: SegmentFacts<'_>, events: &[Event]) -> Option<SummaryWork> {
     let session = events.first()?.session.clone();
-    let has_facts = !found.facts.is_empty();
-    let commits = found.facts.iter().filter(|fact| fact.kind == FactKind::Commit).count() as u64;
-    let changes = changed_files(&found.turns).len() as u64;
-    let turns = found.turns.iter().filter(|turn| turn.prompt.is_some()).count() as u64;
-    let facts = found.facts.into_iter().filter_map(|fact| {
+    let has_facts = !segment.facts.is_empty();
+    let commits = segment.facts.iter().filter(|fact| fact.kind == FactKind::Commit).count() as u64;
+    let changes = changed_files(&segment.turns).len() as u64;
+    let turns = segment.turns.iter().filter(|turn| turn.prompt.is_some()).count() as u64;
+    let facts = segment.facts.into_iter().filter_map(|fact| {
         Some(SummaryFact {
             kind: fact.kind,
             text: fact.text,
@@ -129,7 +129,7 @@ fn build_work(found: SegmentFacts<'_>, events: &[Event]) -> Option<SummaryWork> 
         })
     });
     has_facts.then(|| SummaryWork {
-        branch: found.branch.map(str::to_owned),
+        branch: segment.branch.map(str::to_owned),
         sessions: vec![session],
         turns,
         commits,
@@ -139,9 +139,9 @@ fn build_work(found: SegmentFacts<'_>, events: &[Event]) -> Option<SummaryWork> 
 }
 
 /// Requests, commits and changed files weigh most, then answers and files read.
-fn collect_keywords(found: &SegmentFacts<'_>, events: &[Event]) -> Vec<String> {
+fn collect_keywords(segment: &SegmentFacts<'_>, events: &[Event]) -> Vec<String> {
     let mut keywords = KeywordCounter::default();
-    for turn in &found.turns {
+    for turn in &segment.turns {
         if let Some(request) = &turn.request {
             keywords.count_text(&request.text, 3);
             if let Some(failure) = request.failure {
@@ -157,14 +157,14 @@ fn collect_keywords(found: &SegmentFacts<'_>, events: &[Event]) -> Vec<String> {
             keywords.count_text(commit.subject, 3);
         }
     }
-    for fact in &found.facts {
+    for fact in &segment.facts {
         let worth = match fact.kind {
             FactKind::Outcome | FactKind::Decision => 2,
             _ => 1,
         };
         keywords.count_text(&fact.text, worth);
     }
-    for turn in &found.turns {
+    for turn in &segment.turns {
         if let Some((_, answer)) = turn.final_answer(events) {
             text::first_and_last_bytes(answer, 2_000)
                 .iter()

@@ -63,10 +63,10 @@ pub struct FileChange {
 
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
-    let found = collect_facts(events, &[]);
-    let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
+    let session = collect_facts(events, &[]);
+    let title = session.facts.iter().find(|fact| fact.kind == FactKind::Title);
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
-    let turns = found.turns.iter().enumerate().map(|(index, turn)| {
+    let turns = session.turns.iter().enumerate().map(|(index, turn)| {
         let answer = turn.final_answer(events);
         let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         TurnFacts {
@@ -77,11 +77,11 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,
-            is_corrected: found.turns.get(index + 1).is_some_and(|next| is_corrected(turn, next)),
+            is_corrected: session.turns.get(index + 1).is_some_and(|next| is_corrected(turn, next)),
         }
     });
     let reverted = find_reverted(events);
-    let mut files: Vec<FileChange> = changed_files(&found.turns)
+    let mut files: Vec<FileChange> = changed_files(&session.turns)
         .into_iter()
         .map(|file| FileChange {
             path: file.path.to_owned(),
@@ -95,14 +95,14 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
         })
         .collect();
     files.sort_by_key(|file| file.action == REVERTED);
-    let facts = found.facts.iter().map(|fact| FactLine {
+    let facts = session.facts.iter().map(|fact| FactLine {
         kind: fact.kind,
         text: fact.text.clone(),
         event: fact.event,
     });
     SessionFacts {
         title,
-        branch: found.turns.iter().rev().find_map(|turn| turn.branch).map(str::to_owned),
+        branch: session.turns.iter().rev().find_map(|turn| turn.branch).map(str::to_owned),
         turns: turns.collect(),
         facts: facts.collect(),
         files,

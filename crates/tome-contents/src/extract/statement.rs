@@ -126,7 +126,7 @@ pub(super) fn read_statement<'a>(
     sentence: &ProseSentence<'a>,
 ) -> (AnswerSentence<'a>, bool) {
     let lead = strip_announcement(&strip_opening(&sentence.plain));
-    let mut found = AnswerSentence {
+    let mut statement = AnswerSentence {
         raws: vec![sentence.raw],
         text: lead.clone(),
         items: Vec::new(),
@@ -134,17 +134,17 @@ pub(super) fn read_statement<'a>(
         is_item: false,
         lead,
     };
-    if sentence.shape == SentenceShape::Item || !found.lead.ends_with([':', '：']) {
-        return (found, false);
+    if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
+        return (statement, false);
     }
-    let items = list_items(parts, index, &found.lead);
-    let has_list = items.len() >= 2 && !is_filler(&found.lead);
+    let items = list_items(parts, index, &statement.lead);
+    let has_list = items.len() >= 2 && !is_filler(&statement.lead);
     if has_list {
-        found.items = items.iter().map(|raw| ListItem::read(raw)).collect();
-        found.text = join_items(&found.lead, &found.items, TEXT_CHARS_MAX);
-        found.raws.extend(items.iter().take(2));
+        statement.items = items.iter().map(|raw| ListItem::read(raw)).collect();
+        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
+        statement.raws.extend(items.iter().take(2));
     }
-    (found, has_list)
+    (statement, has_list)
 }
 
 /// Characters of a conclusion with its list.

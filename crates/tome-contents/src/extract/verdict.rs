@@ -16,20 +16,20 @@ const JUDGMENTS: &[&str] = &[
 /// The judgments of an answer, each with its heading if there are several.
 pub(super) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const VERDICTS_MAX: usize = 8;
-    let mut found: Vec<(&ProseSentence<'a>, Option<&str>, &str)> = Vec::new();
+    let mut verdicts: Vec<(&ProseSentence<'a>, Option<&str>, &str)> = Vec::new();
     let mut heading: Option<&str> = None;
     for sentence in &parts.sentences {
         match read_judgment(&sentence.plain) {
             Some(text) if sentence.shape != SentenceShape::Item => {
-                found.push((sentence, heading.take(), text));
+                verdicts.push((sentence, heading.take(), text));
             }
             _ if sentence.shape == SentenceShape::Heading => heading = Some(&sentence.plain),
             _ => {}
         }
     }
-    found.truncate(VERDICTS_MAX);
-    let raws = found.iter().map(|(sentence, ..)| sentence.raw).take(3).collect();
-    let (lead, items) = match found.as_slice() {
+    verdicts.truncate(VERDICTS_MAX);
+    let raws = verdicts.iter().map(|(sentence, ..)| sentence.raw).take(3).collect();
+    let (lead, items) = match verdicts.as_slice() {
         [] => return None,
         [(only, ..)] => (only.plain.trim_end_matches('.').to_owned(), Vec::new()),
         several => {

@@ -78,17 +78,17 @@ fn fit_sections(pieces: &[&TextSection], room: RemainingBudget) -> Vec<FittedSec
     let mut fitted = Vec::with_capacity(pieces.len());
     for piece in pieces {
         let share = room.percent(piece.share);
-        let one = piece.fit(share);
-        spare = spare.minus(share.minus(one.left));
-        fitted.push(one);
+        let section = piece.fit(share);
+        spare = spare.minus(share.minus(section.left));
+        fitted.push(section);
     }
-    for (piece, one) in pieces.iter().zip(&mut fitted).filter(|(_, one)| one.cut > 0) {
-        let taken = room.percent(piece.share).minus(one.left);
+    for (piece, section) in pieces.iter().zip(&mut fitted).filter(|(_, section)| section.cut > 0) {
+        let taken = room.percent(piece.share).minus(section.left);
         let again = piece.fit(taken.plus(spare));
         // More space may select other lines; keep the result only if nothing is lost.
-        if again.cut <= one.cut && again.lines.len() >= one.lines.len() {
+        if again.cut <= section.cut && again.lines.len() >= section.lines.len() {
             spare = again.left;
-            *one = again;
+            *section = again;
         }
     }
     fitted

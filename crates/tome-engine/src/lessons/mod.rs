@@ -84,22 +84,22 @@ pub(crate) fn recall_lessons(
     let searched = if query.kinds.is_empty() { &InsightKind::ALL[..] } else { &picked };
     let text = if query.keywords.is_empty() { question.to_owned() } else { keywords.join(" ") };
     // A question without a telling word, such as "what is it?", is about nothing.
-    let found = if keywords.is_empty() {
+    let relevant = if keywords.is_empty() {
         Vec::new()
     } else {
         find_relevant(recall, notebooks, text, searched)?
     };
     let best_in = |kinds: &[InsightKind]| {
-        let hits = found.iter().filter(|hit| kinds.contains(&hit.lesson.kind));
+        let hits = relevant.iter().filter(|hit| kinds.contains(&hit.lesson.kind));
         hits.map(|hit| hit.confidence).max()
     };
     // The types may have been guessed wrong: another type with a better hit is searched, too.
     let is_widened = best_in(&picked) < best_in(&InsightKind::ALL);
-    let (kinds, found) = if is_widened {
-        (InsightKind::ALL.to_vec(), found)
+    let (kinds, relevant) = if is_widened {
+        (InsightKind::ALL.to_vec(), relevant)
     } else {
-        let kinds = if found.is_empty() && query.kinds.is_empty() { searched } else { &picked };
-        let hits = found.into_iter().filter(|hit| picked.contains(&hit.lesson.kind));
+        let kinds = if relevant.is_empty() && query.kinds.is_empty() { searched } else { &picked };
+        let hits = relevant.into_iter().filter(|hit| picked.contains(&hit.lesson.kind));
         (kinds.to_vec(), hits.collect())
     };
     let mut hints = Vec::new();
@@ -107,9 +107,9 @@ pub(crate) fn recall_lessons(
         let names = join_kind_names(&picked);
         hints.push(format!("no better match in {names}, so all types were searched"));
     }
-    hints.extend(suggest_next_steps(&found, &keywords, &kinds));
-    let files = count_files(&found);
-    let lessons = found.into_iter().take(LESSONS_MAX).map(|hit| explain_hit(hit, &keywords));
+    hints.extend(suggest_next_steps(&relevant, &keywords, &kinds));
+    let files = count_files(&relevant);
+    let lessons = relevant.into_iter().take(LESSONS_MAX).map(|hit| explain_hit(hit, &keywords));
     Ok(LessonRecall { lessons: lessons.collect(), keywords, kinds, files, hints })
 }
 
@@ -138,12 +138,12 @@ fn find_relevant(
         ..RecallQuery::default()
     })?;
     let notebook = notebooks.open(&CODER_NOTEBOOK)?;
-    let mut found: Vec<RelevantLesson> = Vec::new();
+    let mut lessons: Vec<RelevantLesson> = Vec::new();
     for hit in answer.hits.iter().filter(|hit| hit.confidence > Confidence::Weak) {
         let Some(lesson) = read_lesson(&notebook, hit) else { continue };
-        found.push(RelevantLesson { lesson, confidence: hit.confidence });
+        lessons.push(RelevantLesson { lesson, confidence: hit.confidence });
     }
-    Ok(found)
+    Ok(lessons)
 }
 
 /// Reads the lesson of a hit; `None` if it is gone.

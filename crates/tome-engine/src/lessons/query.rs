@@ -78,11 +78,11 @@ const SEMANTIC_CUES: &[&str] = &[
 /// Returns the keywords of a query, or why it is invalid: those of an explicit list, or else the
 /// telling words of the question.
 pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeError> {
-    let mut given: Vec<String> = Vec::new();
+    let mut keywords: Vec<String> = Vec::new();
     for keyword in query.keywords.iter().map(|keyword| collapse_whitespace(keyword)) {
-        let is_known = given.iter().any(|known| known.to_lowercase() == keyword.to_lowercase());
+        let is_known = keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
         if !is_known && plain_words(&keyword).next().is_some() {
-            given.push(keyword);
+            keywords.push(keyword);
         }
     }
     let question = query.question.as_deref().map(str::trim).filter(|text| !text.is_empty());
@@ -91,10 +91,12 @@ pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeEr
         (true, None) => {
             format!("are missing: give {KEYWORDS_MIN} to {KEYWORDS_MAX}, or ask a question")
         }
-        (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&given.len()) => return Ok(given),
+        (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&keywords.len()) => {
+            return Ok(keywords);
+        }
         (false, _) => format!(
             "must be {KEYWORDS_MIN} to {KEYWORDS_MAX} different ones, not {}; or ask a question",
-            given.len()
+            keywords.len()
         ),
     };
     Err(ModelError::invalid("keywords", problem).into())
@@ -132,7 +134,7 @@ fn extract_keywords(question: &str) -> Vec<String> {
         text = text.replace(asking, " ");
     }
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut keywords = Vec::new();
     for chunk in text.split_whitespace() {
         let word = chunk.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
         let is_telling = plain_words(word).any(|part| {
@@ -140,11 +142,11 @@ fn extract_keywords(question: &str) -> Vec<String> {
                 && !is_stop_word(&part, StopClass::FUNCTION | StopClass::ASKING)
         });
         if is_telling && seen.insert(stemmed_terms(word)) {
-            found.push(word.to_owned());
+            keywords.push(word.to_owned());
         }
     }
-    found.truncate(KEYWORDS_MAX);
-    found
+    keywords.truncate(KEYWORDS_MAX);
+    keywords
 }
 
 fn cap_question(question: &str) -> String {

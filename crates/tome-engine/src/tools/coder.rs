@@ -101,8 +101,8 @@ fn stored_json(stored: &StoredInsight) -> Value {
 fn render_stored(kinds: impl Iterator<Item = InsightKind>, stored: &[StoredInsight]) -> String {
     let mut counts = [0_usize; 3];
     for kind in kinds {
-        for (known, count) in InsightKind::ALL.into_iter().zip(&mut counts) {
-            *count += usize::from(known == kind);
+        for (other, count) in InsightKind::ALL.into_iter().zip(&mut counts) {
+            *count += usize::from(other == kind);
         }
     }
     let counted: Vec<String> = InsightKind::ALL
@@ -115,19 +115,19 @@ fn render_stored(kinds: impl Iterator<Item = InsightKind>, stored: &[StoredInsig
         "✅ Coder Memory Storage Complete".to_owned(),
         format!("Insights stored: {} ({})", stored.len(), counted.join(", ")),
     ];
-    for (number, one) in (1..).zip(stored) {
-        let into = match one.decision {
+    for (number, insight) in (1..).zip(stored) {
+        let into = match insight.decision {
             StoreDecision::Create => "new in",
             StoreDecision::Update => "added to an entry of",
             StoreDecision::Merge => "merged with an entry of",
         };
-        let decision = one.decision.as_str();
-        lines.push(format!("\n{number}. {decision}: {} ({into} {})", one.title, one.path));
-        lines.push(format!("   Why: {}", one.why));
-        if one.contradicts {
+        let decision = insight.decision.as_str();
+        lines.push(format!("\n{number}. {decision}: {} ({into} {})", insight.title, insight.path));
+        lines.push(format!("   Why: {}", insight.why));
+        if insight.contradicts {
             lines.push("   It contradicts the old entry, kept as the previous approach.".into());
         }
-        lines.extend(one.hints.iter().map(|hint| format!("   Hint: {hint}")));
+        lines.extend(insight.hints.iter().map(|hint| format!("   Hint: {hint}")));
     }
     lines.join("\n")
 }
@@ -148,9 +148,9 @@ pub(super) fn recall(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
         )));
     }
     let query = LessonQuery { question, keywords, kinds };
-    let found = recall_lessons(call.recall()?, call.notebooks(), &query)?;
-    let json = recall_json(&found);
-    Ok(ToolAnswer::from_text(render_recalled(&query, &found), json))
+    let recalled = recall_lessons(call.recall()?, call.notebooks(), &query)?;
+    let json = recall_json(&recalled);
+    Ok(ToolAnswer::from_text(render_recalled(&query, &recalled), json))
 }
 
 fn recall_json(found: &LessonRecall) -> Value {
@@ -181,24 +181,24 @@ fn lesson_json(lesson: &RecalledLesson) -> Value {
     })
 }
 
-fn render_recalled(query: &LessonQuery, found: &LessonRecall) -> String {
+fn render_recalled(query: &LessonQuery, recalled: &LessonRecall) -> String {
     let query_text = query.question.clone().unwrap_or_else(|| query.keywords.join(", "));
-    let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
+    let types: Vec<&str> = recalled.kinds.iter().map(|kind| kind.as_str()).collect();
     let mut lines = vec![
         "🔍 Coder Memory Recall Results".to_owned(),
         format!("Query: {}", truncate_bytes(query_text.trim(), QUERY_BYTES_MAX)),
         format!("Memory Types Searched: {}", types.join(", ")),
-        format!("Results Found: {}", found.lessons.len()),
+        format!("Results Found: {}", recalled.lessons.len()),
     ];
-    for (number, lesson) in (1..).zip(&found.lessons) {
+    for (number, lesson) in (1..).zip(&recalled.lessons) {
         lines.push(format!("\n{number}. {}", lesson.title));
         lines.push(format!("Type: {}", lesson.kind.as_str()));
         lines.push(format!("Source: {}:{}", lesson.path, lesson.line));
         lines.push(format!("\n{}", truncate_bytes(lesson.text.trim_end(), INSIGHT_BYTES_MAX)));
         lines.push(format!("\nWhy: {}", lesson.why));
     }
-    lines.push(format!("\n{}", closing_text(found)));
-    lines.extend(found.hints.iter().map(|hint| format!("- {hint}")));
+    lines.push(format!("\n{}", closing_text(recalled)));
+    lines.extend(recalled.hints.iter().map(|hint| format!("- {hint}")));
     lines.join("\n")
 }
 

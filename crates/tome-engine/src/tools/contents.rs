@@ -74,8 +74,8 @@ pub(super) fn get_node(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result
 }
 
 /// Appends a node to `lines` and returns it as JSON.
-pub(super) fn render_node(found: &LocatedNode, lines: &mut Vec<String>) -> Value {
-    let LocatedNode { project, node, parent, children, .. } = found;
+pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Value {
+    let LocatedNode { project, node, parent, children, .. } = located;
     let period = node.id.period();
     let title = truncate_bytes(&node.title, TITLE_BYTES_MAX);
     let open = if node.open { ", still open" } else { "" };

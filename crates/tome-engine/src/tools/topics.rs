@@ -52,11 +52,11 @@ fn list_or_open(
         })?;
         return Ok(answer_page(&page));
     }
-    let found = match &query {
+    let topics = match &query {
         Some(query) => map.search(query, TOPICS_MAX),
         None => list_top(&map),
     };
-    if found.is_empty() {
+    if topics.is_empty() {
         let message = match query {
             Some(query) => format!(
                 "No topic matches {:?}; recall_memory searches everything that was said.",
@@ -66,9 +66,9 @@ fn list_or_open(
         };
         return Ok(ToolAnswer::from_text(message, json!({ "topics": [] })));
     }
-    let mut lines: Vec<String> = found.iter().map(render_topic).collect();
+    let mut lines: Vec<String> = topics.iter().map(render_topic).collect();
     lines.push("Open one: topics with its id, or `tome topics show <id>`.".to_owned());
-    let listed: Vec<Value> = found.iter().map(topic_json).collect();
+    let listed: Vec<Value> = topics.iter().map(topic_json).collect();
     Ok(finish(&lines, json!({ "topics": listed })))
 }
 
@@ -144,11 +144,11 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
     if !page.former_names.is_empty() {
         lines.push(format!("Former names: {}", page.former_names.join(", ")));
     }
-    let mut section = |heading: &str, found: Vec<String>| {
-        if !found.is_empty() {
+    let mut section = |heading: &str, items: Vec<String>| {
+        if !items.is_empty() {
             lines.push(format!("{heading}:"));
             lines.extend(
-                found
+                items
                     .into_iter()
                     .map(|line| format!("- {}", truncate_bytes(&line, LINE_BYTES_MAX))),
             );

@@ -94,16 +94,17 @@ impl Topics {
         let position = log.position();
         let newest_open = open.iter().map(|record| record.last_at).max().unwrap_or_default();
         let version = TopicsVersion { lines: position.lines, newest_open };
-        let known = self.lock_cache().find(&path, project);
-        if let Some(map) = known.as_ref().and_then(|known| known.current(version)) {
+        let cached = self.lock_cache().find(&path, project);
+        if let Some(map) = cached.as_ref().and_then(|cached| cached.current(version)) {
             return Ok(map);
         }
-        let known = known.filter(|known| log.is_continued_from(known.position));
-        let known = known.filter(|known| position.lines - known.position.lines <= JOINED_MAX);
-        let mut changes = log.read_changes(project, known.as_ref().map(|known| known.position))?;
+        let cached = cached.filter(|cached| log.is_continued_from(cached.position));
+        let cached = cached.filter(|cached| position.lines - cached.position.lines <= JOINED_MAX);
+        let mut changes =
+            log.read_changes(project, cached.as_ref().map(|cached| cached.position))?;
         drop(log);
         changes.extend(open.into_iter().map(|one| (one.id.as_str().to_owned(), Some(one))));
-        let Some(known) = known else {
+        let Some(cached) = cached else {
             let records: Vec<SegmentRecord> = changes.into_values().flatten().collect();
             let (map, is_clustered) = self.find_groups(&path, project, records)?;
             let clustered = is_clustered.then(|| self.clustering(position));
@@ -119,7 +120,7 @@ impl Topics {
                 None => drop(dropped.insert(id)),
             }
         }
-        let map = Arc::new(known.base.join(changed, &dropped));
+        let map = Arc::new(cached.base.join(changed, &dropped));
         self.lock_cache().set_current(&path, project, version, Arc::clone(&map));
         Ok(map)
     }
@@ -164,9 +165,9 @@ impl Topics {
         let names_path = names_path(store);
         let _one_at_a_time = self.names_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names = load_names(&names_path);
-        let known = names.projects.remove(project).unwrap_or_default();
-        let map = Arc::new(TopicMap::build(records, &known));
-        if *map.names() != known {
+        let before = names.projects.remove(project).unwrap_or_default();
+        let map = Arc::new(TopicMap::build(records, &before));
+        if *map.names() != before {
             names.projects.insert(project.to_owned(), map.names().clone());
             save_names(&names_path, &names)?;
         }

@@ -131,16 +131,16 @@ pub(crate) fn build_clauses(
     fields: &IndexFields,
     snapshot: &IndexSnapshot,
 ) -> tantivy::Result<Vec<TermClause>> {
-    let mut found = Vec::new();
+    let mut rated = Vec::new();
     for wanted in wanted {
         let (frequency, has) = find_fields(wanted.fields, &wanted.term, fields, snapshot)?;
         if !has.is_empty() {
-            found.push((snapshot.idf(frequency) * wanted.weight, wanted.term, has));
+            rated.push((snapshot.idf(frequency) * wanted.weight, wanted.term, has));
         }
     }
-    found.sort_by(|one, other| other.0.total_cmp(&one.0));
-    found.truncate(TERMS_MAX);
-    let clauses = found.into_iter().flat_map(|(worth, term, has)| {
+    rated.sort_by(|one, other| other.0.total_cmp(&one.0));
+    rated.truncate(TERMS_MAX);
+    let clauses = rated.into_iter().flat_map(|(worth, term, has)| {
         has.into_iter().map(move |(field, boost, in_text)| TermClause {
             term: Term::from_field_text(field, &term),
             worth: worth * boost,

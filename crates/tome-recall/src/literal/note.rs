@@ -173,7 +173,7 @@ fn count_lines(text: &str, from: usize, to: usize) -> u32 {
 
 /// Offsets at which a long section is split.
 fn find_section_cuts(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<usize> {
-    let mut found = Vec::new();
+    let mut cuts = Vec::new();
     let mut cost = 0;
     // Start of the current paragraph, and the cost before it.
     let mut paragraph: Option<(usize, usize)> = None;
@@ -188,22 +188,22 @@ fn find_section_cuts(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<usize> {
         if cost > 0 && cost + more > COST_MAX {
             match paragraph.take().filter(|(_, before)| *before > COST_MAX / 4) {
                 Some((at, before)) if cost - before + more <= COST_MAX => {
-                    found.push(at);
+                    cuts.push(at);
                     cost -= before;
                 }
                 _ => {
-                    found.push(line.at);
+                    cuts.push(line.at);
                     cost = 0;
                 }
             }
         }
         if more > COST_MAX {
-            found.extend(find_line_cuts(line_text).into_iter().map(|at| line.at + at));
+            cuts.extend(find_line_cuts(line_text).into_iter().map(|at| line.at + at));
             (cost, paragraph) = (0, None);
         }
         cost += more.min(COST_MAX);
     }
-    found
+    cuts
 }
 
 /// Offsets at which a long line is split: between words, or inside an overlong word.

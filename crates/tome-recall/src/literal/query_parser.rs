@@ -108,21 +108,21 @@ fn collect_terms(plain: &str) -> Vec<ParsedTerm> {
     let mut telling = UniqueTerms::default();
     let mut empty = UniqueTerms::default();
     for chunk in chunks().filter(|chunk| !chunk.is_empty()) {
-        let found = parse_chunk(chunk);
-        if found.is_empty() {
+        let terms = parse_chunk(chunk);
+        if terms.is_empty() {
             empty.push(ParsedTerm {
                 whole: cap_term(fold_text(chunk)),
                 parts: Vec::new(),
                 unspaced: false,
             });
         }
-        for words in found {
-            let kept = if is_stop_word(&words.whole, StopClass::FUNCTION) {
+        for term in terms {
+            let kept = if is_stop_word(&term.whole, StopClass::FUNCTION) {
                 &mut empty
             } else {
                 &mut telling
             };
-            kept.push(words);
+            kept.push(term);
         }
     }
     let kept = if telling.0.is_empty() { empty } else { telling };
@@ -178,7 +178,7 @@ fn is_word_char(c: char) -> bool {
 
 /// Ranges of words: runs of letters and digits, split where the kind of script changes.
 fn find_word_ranges(chunk: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut last: Option<bool> = None;
     for (at, c) in chunk.char_indices() {
         let sort = match c {
@@ -187,14 +187,14 @@ fn find_word_ranges(chunk: &str) -> Vec<Range<usize>> {
             c => Some(is_unspaced(c)),
         };
         let end = at + c.len_utf8();
-        match found.last_mut() {
+        match ranges.last_mut() {
             Some(open) if sort.is_some() && sort == last => open.end = end,
-            _ if sort.is_some() => found.push(at..end),
+            _ if sort.is_some() => ranges.push(at..end),
             _ => {}
         }
         last = sort;
     }
-    found
+    ranges
 }
 
 /// Builds the term of an identifier, path or word: from its first piece to its last.
