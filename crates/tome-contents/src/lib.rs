@@ -17,6 +17,7 @@ mod replace;
 mod resegment;
 mod rollup;
 mod segment;
+mod service_error;
 mod session_list;
 mod session_page;
 mod settings;
@@ -53,6 +54,7 @@ pub use replace::{
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
+pub use service_error::{is_service_error, is_service_error_text};
 pub use session_list::{SessionFact, SessionList, SessionListing, SessionQuery};
 pub use session_page::{SessionPage, SessionTurn};
 pub use settings::ContentsSettings;

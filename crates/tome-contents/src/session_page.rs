@@ -6,7 +6,7 @@ use tome_model::{Event, EventId, FactKind, Millis, SessionId};
 use tome_text::truncate_words;
 
 use super::event_text::event_texts;
-use super::extract::{FileChange, SessionFacts, read_session};
+use super::extract::{FileChange, SessionFacts, find_template_input, read_session};
 use super::session_list::{
     SessionFact, SessionListing, find_first_folder, find_last_worktree, find_number,
 };
@@ -98,6 +98,11 @@ pub(super) fn build_session_page(
     Ok(Some(page))
 }
 
+/// What the user typed, without the template of a command.
+fn prompt_text(event: &Event) -> &str {
+    find_template_input(&event.text).filter(|input| !input.is_empty()).unwrap_or(&event.text)
+}
+
 fn write_page(
     session: SessionListing,
     read: SessionFacts,
@@ -114,7 +119,7 @@ fn write_page(
         prompt: turn
             .prompt
             .and_then(|at| events.get(at))
-            .map(|event| one_line(&event.text))
+            .map(|event| one_line(prompt_text(event)))
             .unwrap_or_default(),
         prompt_event: turn.prompt.and_then(id_at),
         number: 0,

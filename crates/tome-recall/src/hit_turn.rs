@@ -81,4 +81,5 @@ fn is_answer(event: &Event) -> bool {
     matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
         && !event.meta.contains_key("agent_id")
         && !event.text.trim().is_empty()
+        && !tome_contents::is_service_error(event)
 }

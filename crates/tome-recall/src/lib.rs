@@ -308,7 +308,7 @@ impl Recall {
         if question.origin.is_proactive() {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
-        ranked.retain(|one| !one.is_interruption());
+        ranked.retain(|one| !one.is_notice());
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         // The prompt itself, which is no hit, must not make the others look weak.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Instant;
 
+use tome_contents::is_service_error_text;
 use tome_finder::{ByteRange, EntryKey, EntrySource, QueryTerms, QueryVector, VectorIndex};
 use tome_ledger::Ledger;
 use tome_model::EventKind;
@@ -59,10 +60,13 @@ pub(super) struct RankedCandidate {
 const INTERRUPTION: &str = "[Request interrupted by user";
 
 impl RankedCandidate {
-    /// Whether it only records that the user interrupted the agent.
-    pub(super) fn is_interruption(&self) -> bool {
-        let body = self.candidate.body.as_ref();
-        body.is_some_and(|body| body.text.trim_start().starts_with(INTERRUPTION))
+    /// Whether it only records that the user interrupted the agent, or that its service failed.
+    pub(super) fn is_notice(&self) -> bool {
+        self.candidate.body.as_ref().is_some_and(|body| {
+            let is_message = body.tool.is_none() && body.mark().is_some();
+            body.text.trim_start().starts_with(INTERRUPTION)
+                || is_message && is_service_error_text(&body.text)
+        })
     }
 
     /// Returns whether it belongs to the current session.

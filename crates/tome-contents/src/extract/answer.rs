@@ -121,7 +121,8 @@ pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
             && !text.ends_with(['?', '？'])
             && (has_list || !text.ends_with([':', '：']))
             && !is_announcement(text)
-            && !is_filler(text);
+            && !is_filler(text)
+            && !is_reference_list(text);
         match says {
             true if sentence.shape == SentenceShape::Item => item = item.or(Some(statement)),
             true if has_list || !is_check_report(text) => return Some(statement),
@@ -179,7 +180,7 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
     }
     let verdict = begins_with_any(text, VERDICTS);
     let lead_in = text.ends_with([':', '：']);
-    if lead_in && !verdict && words < 12 {
+    if lead_in && !verdict || is_reference_list(lead) {
         return None;
     }
     let length = match words {
@@ -224,6 +225,19 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
             - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
     )
+}
+
+/// Whether a text introduces the sources of an answer, or repeats them.
+fn is_reference_list(lead: &str) -> bool {
+    #[rustfmt::skip]
+    const LABELS: &[&str] = &[
+        "sources", "source", "references", "links", "further reading", "see also", "来源", "參考資料",
+        "参考资料", "参考", "出典", "출처", "quellen", "fuentes", "fontes", "источники",
+    ];
+    LABELS.iter().filter(|label| may_begin_with(lead, label)).any(|label| {
+        strip_prefix_ignoring_case(lead, label)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '：']))
+    })
 }
 
 /// Whether a sentence answers with yes or no, and says more than that.

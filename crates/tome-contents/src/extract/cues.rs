@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use tome_text::is_han_or_kana;
+use tome_text::{Script, is_han_or_kana};
 
 use super::text::{begins_with_any, strip_any_prefix, to_lower};
 
@@ -35,7 +35,8 @@ const DECISIONS: CuePhrases = &[
     ("でいきましょう", 4), ("решили", 4), ("решил", 3), ("вместо", 3), ("выбрали", 4), ("остановимся", 4),
     ("будем использовать", 4), ("предлагаю", 2), ("давай", 1), ("entschieden", 4),
     ("stattdessen", 3), ("anstatt", 3), ("wir nehmen", 4), ("décidé", 4), ("au lieu de", 3),
-    ("decidimos", 4), ("en lugar de", 3),
+    ("decidimos", 4), ("en lugar de", 3), ("on garde", 4), ("on utilise", 3), ("vamos usar", 4),
+    ("em vez de", 3), ("usemos", 4), ("결정", 4), ("대신", 3),
 ];
 
 #[rustfmt::skip]
@@ -49,7 +50,9 @@ const CAUSES: CuePhrases = &[
     ("race", 1), ("根本原因", 6), ("原因", 4), ("因为", 3), ("由于", 3), ("问题在于", 5), ("问题出在", 5), ("导致", 3),
     ("問題は", 4), ("ためです", 3), ("ため、", 3), ("からです", 3), ("のが原因", 5), ("причина", 5),
     ("потому что", 3), ("из-за", 3), ("оказалось", 5), ("дело в", 4), ("проблема в", 4),
-    ("ursache", 5), ("liegt daran", 4), ("weil", 2), ("parce que", 3), ("porque", 2),
+    ("ursache", 5), ("liegt daran", 4), ("weil", 2), ("parce que", 3), ("porque", 2), ("la cause", 4), ("le problème", 4), ("à cause de", 3),
+    ("la causa", 4), ("el problema", 4), ("debido a", 3), ("a causa", 4), ("o problema", 4),
+    ("devido a", 3), ("원인", 4), ("때문", 3), ("nguyên nhân", 4),
 ];
 
 #[rustfmt::skip]
@@ -63,7 +66,11 @@ const OUTCOMES: CuePhrases = &[
     ("通过", 2), ("已", 1), ("成功", 2), ("しました", 2), ("完了", 3), ("修正", 2), ("通りました", 3), ("成功", 2),
     ("готово", 3), ("исправил", 3), ("исправлено", 3), ("теперь", 1), ("добавил", 2),
     ("проходят", 3), ("проходит", 2), ("перенёс", 2), ("убрал", 2), ("fertig", 3), ("behoben", 3),
-    ("erledigt", 3),
+    ("erledigt", 3), ("terminé", 3), ("corrigé", 3), ("ajouté", 2), ("ajoutée", 2), ("créé", 2),
+    ("supprimé", 2), ("mis à jour", 2), ("corregido", 3), ("listo", 2), ("añadido", 2), ("agregado", 2),
+    ("creado", 2), ("actualizado", 2), ("eliminado", 2), ("concluído", 3), ("corrigido", 3),
+    ("adicionado", 2), ("criado", 2), ("atualizado", 2), ("removido", 2), ("완료", 3), ("수정했", 3),
+    ("추가했", 2), ("되었습니다", 2), ("했습니다", 2), ("hoàn thành", 3), ("đã", 1), ("已完成", 3), ("已修复", 3),
 ];
 
 /// Beginnings of sentences that only agree or lead on.
@@ -87,7 +94,8 @@ const PLANS: &[&str] = &[
     "现在我", "接下来", "我看一下", "確認します", "見てみます", "посмотрю", "проверю", "давайте посмотрим", "запускаю",
     "смотрю", "ich schaue", "ich werde", "schauen wir", "would you like", "do you want",
     "want me to", "shall i", "should i", "feel free", "please let me know", "let me know",
-    "if you want", "if you'd like", "if you like",
+    "if you want", "if you'd like", "if you like", "je vais", "laisse-moi", "voy a", "déjame", "vou",
+    "deixe-me", "먼저", "이제",
 ];
 
 /// Whether a sentence only agrees or leads on.
@@ -148,8 +156,12 @@ pub(super) fn find_cue(plain: &str) -> Option<(Cue, u32)> {
 }
 
 fn is_word_start(before: Option<char>, c: char) -> bool {
-    is_han_or_kana(c)
-        || before.is_none_or(|before| !before.is_alphanumeric() || is_han_or_kana(before))
+    is_joined(c) || before.is_none_or(|before| !before.is_alphanumeric() || is_joined(before))
+}
+
+/// Whether a character belongs to a script that writes words together, or endings onto them.
+fn is_joined(c: char) -> bool {
+    is_han_or_kana(c) || Script::from_char(c) == Script::Hangul
 }
 
 /// Whether a text begins with a phrase, followed by a word boundary.
@@ -157,7 +169,7 @@ fn starts_with_phrase(text: &str, phrase: &str) -> bool {
     text.strip_prefix(phrase).is_some_and(|rest| {
         let last = phrase.chars().next_back();
         let next = rest.chars().next();
-        last.is_some_and(is_han_or_kana)
-            || next.is_none_or(|next| !next.is_alphanumeric() || is_han_or_kana(next))
+        last.is_some_and(is_joined)
+            || next.is_none_or(|next| !next.is_alphanumeric() || is_joined(next))
     })
 }

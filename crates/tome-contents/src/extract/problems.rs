@@ -293,6 +293,13 @@ pub(super) fn find_open_end(
             };
             return DraftFact::new(FactKind::Open, &text, 5, evidence);
         }
+    } else if let Some(error) = last.service_error {
+        let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
+        let message = events.get(error)?.text.as_str();
+        let evidence =
+            vec![build_evidence(request.event, request.raw), build_evidence(error, message)];
+        let text = format!("Not answered: {}", capitalize(&request.text));
+        return DraftFact::new(FactKind::Open, &text, 5, evidence);
     } else if last.is_interrupted {
         let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
         let evidence = vec![build_evidence(request.event, request.raw)];

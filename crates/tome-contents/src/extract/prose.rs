@@ -50,6 +50,7 @@ impl MessageParts<'_> {
 
 pub(super) fn split_message(text: &str) -> MessageParts<'_> {
     let mut parts = MessageParts::default();
+    let text = find_template_input(text).unwrap_or(text);
     for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
         for seen in strip_injected(part) {
             let mut fenced = false;
@@ -66,6 +67,18 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
         }
     }
     parts
+}
+
+/// What the user typed after a command whose template the agent sent in full: the text block below
+/// the heading `User Input`.
+pub(crate) fn find_template_input(text: &str) -> Option<&str> {
+    const HEADING: &str = "## User Input";
+    const HEADING_AT_MAX: usize = 2_000;
+    let at = text.find(HEADING).filter(|at| *at <= HEADING_AT_MAX)?;
+    let below = text.get(at + HEADING.len()..)?.trim_start();
+    let block = below.strip_prefix("```text").or_else(|| below.strip_prefix("```"))?;
+    let (input, _) = block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
+    Some(input.trim())
 }
 
 /// Whether a line separates the heading of a table from its rows: `|---|:--|`.
@@ -225,7 +238,23 @@ fn is_terminal_line(line: &str) -> bool {
                 && !tag.contains("redacted")
                 && !rest.starts_with('(')
         });
-    tagged || ["❯ ", "➜ ", "% ", ">>> ", "PS C:"].iter().any(|start| line.starts_with(start))
+    tagged
+        || is_shell_prompt(line)
+        || ["❯ ", "➜ ", "% ", ">>> ", "PS C:"].iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a line begins with a shell's prompt: `dev@laptop ~ % make`, `root@host:/app# make`.
+fn is_shell_prompt(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let Some(first) = words.next() else { return false };
+    let (user, host) = first.split_once('@').unwrap_or_default();
+    let is_name = |text: &str| {
+        !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.:~/[]".contains(c))
+    };
+    let ends = |word: &str| word.ends_with(['%', '$', '#']);
+    is_name(user)
+        && is_name(host.trim_end_matches(['%', '$', '#']))
+        && (ends(first) || words.take(2).any(|word| ends(word) && word.len() <= 40))
 }
 
 fn is_json_field(line: &str) -> bool {

@@ -252,12 +252,15 @@ const REQUEST_WORDS: &[&str] = &[
     "use", "verify", "write", "why", "how", "what", "where", "when", "which", "who", "is", "are",
     "does", "do", "should", "исправь", "почини", "добавь", "сделай", "напиши", "перепиши",
     "проверь", "удали", "почему", "как", "посмотри", "объясни", "перенеси", "разберись", "baue",
-    "füge", "schreibe", "warum", "wie", "erkläre", "prüfe", "behebe",
+    "füge", "schreibe", "warum", "wie", "erkläre", "prüfe", "behebe", "ajoute", "ajouter", "corrige",
+    "crée", "créer", "fais", "supprime", "explique", "génère", "pourquoi", "comment", "agrega", "añade",
+    "arregla", "crea", "haz", "elimina", "explica", "revisa", "por qué", "cómo", "adicione", "corrija",
+    "crie", "faça", "remova", "analise", "ajuste", "leia", "thêm", "sửa", "tạo", "hãy",
 ];
 #[rustfmt::skip]
 const CJK_REQUEST_MARKS: &[&str] = &[
     "请", "帮", "能不能", "吗", "怎么", "为什么", "修复", "添加", "实现", "改成", "看看", "加上", "ください", "お願い", "ですか",
-    "なぜ", "直し", "追加して", "したい", "ほしい", "教えて",
+    "なぜ", "直し", "追加して", "したい", "ほしい", "教えて", "해줘", "해 줘", "해주세요", "주세요", "만들어", "왜 ",
 ];
 
 fn is_request(text: &str, plain: &str) -> bool {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use tome_model::{Event, FactKind};
+use tome_text::{collapse_whitespace, truncate_words};
 
 use super::answer::find_statement;
 use super::changes::{changed_files, render_changes_without_counts};
@@ -17,6 +18,8 @@ const REVERTED: &str = "changed and reverted";
 
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
+/// Characters of a message of the agent's service.
+const ERROR_CHARS_MAX: usize = 100;
 
 /// Turns, facts and files of a session, as indexes into its events.
 #[derive(Debug)]
@@ -73,7 +76,7 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
             events: turn.events.clone(),
             prompt: turn.prompt,
             answer: answer.map(|(at, _)| at),
-            conclusion: describe_result(turn),
+            conclusion: describe_result(turn, events),
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,
@@ -111,7 +114,7 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
 
 /// Describes the result of a turn: the conclusion of its answer, else the first sentence with content,
 /// else the outcome of its tool calls.
-fn describe_result(turn: &Turn<'_>) -> Option<String> {
+fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
     let result =
         result.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
@@ -121,5 +124,10 @@ fn describe_result(turn: &Turn<'_>) -> Option<String> {
         .or_else(|| {
             let changed = changed_files(std::slice::from_ref(turn));
             render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
+        })
+        .or_else(|| {
+            let error = events.get(turn.service_error?)?;
+            let text = collapse_whitespace(&error.text);
+            Some(format!("No answer: {}", truncate_words(&text, ERROR_CHARS_MAX)))
         })
 }

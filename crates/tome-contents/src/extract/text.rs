@@ -139,7 +139,8 @@ pub(super) fn may_begin_with(text: &str, prefix: &str) -> bool {
 pub(super) fn plain_text(raw: &str) -> String {
     let bare = strip_terminal_escapes(raw);
     let mut text = String::with_capacity(bare.len());
-    for word in strip_links(strip_leading_marks(bare.trim())).split_whitespace() {
+    let bare = strip_leading_marks(bare.trim()).trim_start_matches(['→', '⇒', '➜', ' ']);
+    for word in strip_links(bare).split_whitespace() {
         let marked = word.contains(['*', '~']);
         let unmarked = marked.then(|| word.replace("**", "").replace("~~", ""));
         let word = unmarked.as_deref().map_or(word, strip_emphasis);

@@ -17,7 +17,7 @@ use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
 use super::files::FileTouchKind;
-use super::request::{UserRequest, parse_request, refers_without_naming};
+use super::request::{UserRequest, is_harness_message, parse_request, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::{begins_with_any, plain_text, strip_any_prefix};
@@ -80,11 +80,31 @@ fn is_chore(subject: &str) -> bool {
         || begins_with_any(subject, &["merge branch", "merge pull request"])
 }
 
+/// The type of a conventional commit: `fix` of `fix(lexer)!: accept emoji`.
+fn commit_type(subject: &str) -> Option<&str> {
+    let (head, _) = subject.split_once(": ")?;
+    let name = head.trim_end_matches('!').split('(').next()?;
+    let is_type = (2..=10).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase());
+    (is_type && !head.contains(' ')).then_some(name)
+}
+
+/// Commits of lower rank say more about the work.
+fn rank_commit_type(subject: &str) -> u8 {
+    match commit_type(&subject.to_lowercase()) {
+        Some("chore" | "ci" | "build" | "style" | "docs" | "release") => 1,
+        _ => 0,
+    }
+}
+
 fn title_from_commit(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let commits = turns.iter().flat_map(|turn| &turn.commits);
-    let commit = commits.rev().find(|commit| !is_chore(commit.subject))?;
+    let commits = commits.rev().filter(|commit| !is_chore(commit.subject));
+    let commit = commits.min_by_key(|commit| rank_commit_type(commit.subject))?;
     let subject = plain_text(commit.subject);
-    title(&capitalize(&subject), FROM_COMMIT, vec![build_evidence(commit.event, commit.raw)])
+    // A conventional subject is written as it is: `feat: …`.
+    let is_typed = commit_type(&subject).is_some();
+    let text = if is_typed { subject } else { capitalize(&subject) };
+    title(&text, FROM_COMMIT, vec![build_evidence(commit.event, commit.raw)])
 }
 
 fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
@@ -126,7 +146,7 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         let Some((at, conclusion)) = &turn.conclusion else { continue };
         let is_list = count_words(&conclusion.lead) <= 2 && conclusion.raws.len() > 1;
         let statement = if is_list { &conclusion.text } else { &conclusion.lead };
-        let text = render_title(strip_subject(strip_verdict(statement)));
+        let text = render_title(strip_subject(strip_label(strip_verdict(statement))));
         let text = text.trim_end_matches('…').trim();
         // The answer to a question is no title, and one item of a list is not the whole. A pasted
         // log is no title either.
@@ -150,6 +170,19 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         }
     }
     best.map(|(_, fact)| fact)
+}
+
+/// Removes the label before a summary: `Changes: …`.
+fn strip_label(text: &str) -> &str {
+    #[rustfmt::skip]
+    const LABELS: &[&str] = &[
+        "changes made", "changes", "what changed", "what i did", "summary", "done", "updates",
+        "update", "status", "implemented", "completed", "fixed",
+    ];
+    strip_any_prefix(text, LABELS)
+        .and_then(|rest| rest.strip_prefix([':', '：']))
+        .filter(|rest| count_words(rest) >= 3)
+        .map_or(text, str::trim_start)
 }
 
 /// Removes "I have", "I've" and "We": titles have no subject.
@@ -261,7 +294,8 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
         }
     }
     let (_, request) = best?;
-    let text = render_title(&request.text);
+    // The user speaks to the agent; a title speaks to a reader.
+    let text = render_title(&request.text).replace(" your ", " the ");
     // A remark of the user is a claim; only the answer tells whether it is true.
     let text = if is_report(request) { format!("Reported: {text}") } else { text };
     // Among the requests of a day, the one that led to the most changes names it.
@@ -349,7 +383,8 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
     });
     let first_words = || {
         events.iter().enumerate().find_map(|(at, event)| {
-            let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
+            let text = (!is_harness_message(&event.text)).then_some(event.text.as_str())?;
+            let line = text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
             Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
         })
     };

@@ -18,6 +18,7 @@ use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
 use super::statement::{AnswerSentence, SURE};
 use crate::rejection::find_rejection_words;
+use crate::service_error::is_service_error;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -75,6 +76,8 @@ pub(super) struct Turn<'a> {
     pub(super) answer: Option<usize>,
     /// Whether no tool was called after that message.
     pub(super) is_answered: bool,
+    /// The message of the agent's service with which it ended instead of an answer.
+    pub(super) service_error: Option<usize>,
     /// The parts of the final answer.
     pub(super) answer_parts: MessageParts<'a>,
     /// The conclusion of the final answer and the event that holds it.
@@ -106,6 +109,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         rejections: Vec::new(),
         answer: None,
         is_answered: false,
+        service_error: None,
         answer_parts: MessageParts::default(),
         conclusion: None,
         plan: None,
@@ -145,9 +149,16 @@ impl<'a> Turn<'a> {
                 self.reaction = classify_reaction(&event.text);
             }
             EventKind::AssistantMessage | EventKind::AssistantStop
+                if !is_subagents && is_service_error(event) =>
+            {
+                self.service_error = Some(at);
+                self.is_answered = false;
+            }
+            EventKind::AssistantMessage | EventKind::AssistantStop
                 if !is_subagents && !event.text.trim().is_empty() =>
             {
                 self.answer = Some(at);
+                self.service_error = None;
                 self.is_answered = true;
                 self.is_interrupted = false;
             }
