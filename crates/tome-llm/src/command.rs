@@ -99,7 +99,7 @@ impl CommandModel {
         &self,
         group: &mut ProcessGroup,
         heard: &Receiver<PipeOutput>,
-        said: &mut CommandOutput,
+        output: &mut CommandOutput,
     ) -> Result<(), ModelFailure> {
         let start = Instant::now();
         while group.is_running() {
@@ -111,16 +111,16 @@ impl CommandModel {
                 return Err(ModelFailure::TimedOut { after: self.settings.timeout });
             }
             if let Ok(heard) = heard.recv_timeout(left.min(CANCEL_POLL_INTERVAL)) {
-                said.record(heard)?;
+                output.record(heard)?;
             }
         }
         Ok(())
     }
 
-    fn exit_failure(&self, status: ExitStatus, said: &CommandOutput) -> ModelFailure {
+    fn exit_failure(&self, status: ExitStatus, output: &CommandOutput) -> ModelFailure {
         // Some programs report errors on stdout.
-        let errors = Some(said.stderr.as_deref().unwrap_or_default());
-        let words = errors.filter(|words| !words.is_empty()).or(said.stdout.as_deref());
+        let errors = Some(output.stderr.as_deref().unwrap_or_default());
+        let words = errors.filter(|words| !words.is_empty()).or(output.stdout.as_deref());
         ModelFailure::CommandFailed {
             program: self.program.clone(),
             status: status.to_string(),
@@ -138,21 +138,21 @@ impl LanguageModel for CommandModel {
         let mut group = self.spawn()?;
         let (hear, heard) = channel();
         spawn_pipe_threads(&mut group, render_prompt(prompt), &hear);
-        let mut said = CommandOutput::default();
-        let attended = self.wait_for_exit(&mut group, &heard, &mut said);
+        let mut output = CommandOutput::default();
+        let attended = self.wait_for_exit(&mut group, &heard, &mut output);
         // Killing the group closes the pipes and ends the threads that read them.
         let status = group.kill_and_wait();
         attended?;
-        said.wait_for_rest(&heard)?;
+        output.wait_for_rest(&heard)?;
         let status =
             status.map_err(|cause| ModelFailure::Unreachable { message: cause.to_string() })?;
         if !status.success() {
-            return Err(self.exit_failure(status, &said));
+            return Err(self.exit_failure(status, &output));
         }
-        let text = String::from_utf8_lossy(&said.stdout.unwrap_or_default()).trim().to_owned();
+        let text = String::from_utf8_lossy(&output.stdout.unwrap_or_default()).trim().to_owned();
         if text.is_empty() {
-            let said = format!("{} wrote nothing to stdout", self.program);
-            return Err(ModelFailure::Malformed { message: said });
+            let message = format!("{} wrote nothing to stdout", self.program);
+            return Err(ModelFailure::Malformed { message });
         }
         Ok(Completion {
             input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
@@ -174,8 +174,8 @@ impl CommandOutput {
             PipeOutput::Stdout(bytes) => self.stdout = Some(bytes),
             PipeOutput::Stderr(bytes) => self.stderr = Some(bytes),
             PipeOutput::TooLong => {
-                let said = format!("longer than {OUTPUT_BYTES_MAX} bytes");
-                return Err(ModelFailure::Malformed { message: said });
+                let message = format!("longer than {OUTPUT_BYTES_MAX} bytes");
+                return Err(ModelFailure::Malformed { message });
             }
         }
         Ok(())

@@ -150,9 +150,9 @@ fn a_stop_ends_a_running_command_with_its_children() {
     let stop = CancelToken::default();
     let hangs = settings(&with_child(dir.path(), "wait"));
     let model = CommandModel::new(hangs, stop.clone()).unwrap();
-    let asked = std::thread::spawn(move || model.complete(&prompt()));
+    let running = std::thread::spawn(move || model.complete(&prompt()));
     assert!(becomes_true(|| dir.path().join("pid").exists()));
     stop.cancel();
-    assert_eq!(asked.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
+    assert_eq!(running.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
     assert!(child_dies(dir.path()));
 }
