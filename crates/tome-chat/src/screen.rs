@@ -61,16 +61,16 @@ impl Screen {
     }
 
     /// Shows an event during the work on a prompt.
-    pub fn show_event(&mut self, said: AgentEvent<'_>) {
+    pub fn show_event(&mut self, event: AgentEvent<'_>) {
         match self.mode {
-            ScreenMode::Talk => self.render_event(said),
+            ScreenMode::Talk => self.render_event(event),
             ScreenMode::Answer => {}
-            ScreenMode::Json => self.write_event_json(said),
+            ScreenMode::Json => self.write_event_json(event),
         }
     }
 
-    fn render_event(&mut self, said: AgentEvent<'_>) {
-        match said {
+    fn render_event(&mut self, event: AgentEvent<'_>) {
+        match event {
             AgentEvent::Text(text) => self.write_text(text),
             AgentEvent::Retry => self.show_note("the connection was lost; retrying"),
             AgentEvent::ToolCallStart { .. } => {}
@@ -104,8 +104,8 @@ impl Screen {
         }
     }
 
-    fn write_event_json(&mut self, said: AgentEvent<'_>) {
-        let value = match said {
+    fn write_event_json(&mut self, event: AgentEvent<'_>) {
+        let value = match event {
             AgentEvent::Text(text) => json!({ "type": "text", "text": text }),
             AgentEvent::Retry => json!({ "type": "again" }),
             AgentEvent::ToolCallStart { .. } | AgentEvent::ToolStart(_) => return,
@@ -172,12 +172,12 @@ impl Screen {
             }));
         }
         let spent = if reflection.hit_limit { "; it used up its rounds" } else { "" };
-        let said = match (reflection.skipped, reflection.written.as_slice()) {
+        let note = match (reflection.skipped, reflection.written.as_slice()) {
             (Some(skip), _) => format!("· nothing to reflect on yet: {}", skip.as_str()),
             (None, []) => format!("· reflected: nothing new to remember{spent}"),
             (None, written) => format!("· remembered in {}{spent}", written.join(", ")),
         };
-        self.show_note(&said);
+        self.show_note(&note);
     }
 
     pub fn show_error(&mut self, trouble: &UserError) {
