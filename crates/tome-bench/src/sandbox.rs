@@ -69,8 +69,8 @@ impl<'a, P: MeasuredProgram> BenchSandbox<'a, P> {
         command.args(set.iter().flat_map(|setting| ["--set", setting.as_str()]));
         command.arg("start").current_dir(home).stdin(Stdio::null()).stdout(Stdio::null());
         let started = command.output().context("cannot run this program")?;
-        let said = String::from_utf8_lossy(&started.stderr);
-        ensure!(started.status.success(), "the daemon did not start: {}", said.trim());
+        let stderr = String::from_utf8_lossy(&started.stderr);
+        ensure!(started.status.success(), "the daemon did not start: {}", stderr.trim());
         Ok(self.reach.connect(StartPolicy::Never).await?)
     }
 }
