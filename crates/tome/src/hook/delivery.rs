@@ -109,9 +109,9 @@ fn request_before_tool(
     settings: &Settings,
     tell: WorkerCallback<'_>,
 ) {
-    let question = with_input(hook, payload, |heard| {
-        let notice = agents::parse_tool_notice(heard)?;
-        InjectionRequest::from_notice(settings, &hook.call, heard.agent, notice)
+    let question = with_input(hook, payload, |input| {
+        let notice = agents::parse_tool_notice(input)?;
+        InjectionRequest::from_notice(settings, &hook.call, input.agent, notice)
     });
     let Some((question, runtime)) = question.flatten().zip(build_runtime()) else {
         return tell(SETTLED);
@@ -156,12 +156,13 @@ fn parse_payload(
     settings: &Settings,
     rules: &mut CaptureRules,
 ) -> Vec<Draft> {
-    let drafts = with_input(hook, payload, |heard| {
-        let drafts = match hook.call.from_transcript {
-            true => agents::read_transcript_drafts(heard),
-            false => agents::parse_drafts(heard),
+    let drafts = with_input(hook, payload, |input| {
+        let drafts = if hook.call.from_transcript {
+            agents::read_transcript_drafts(input)
+        } else {
+            agents::parse_drafts(input)
         };
-        from_transcript::start_transcript_reader(hook, heard);
+        from_transcript::start_transcript_reader(hook, input);
         drafts
     });
     let drafts = drafts.unwrap_or_default().into_iter();

@@ -88,8 +88,8 @@ fn choose_deadlines(called: &HookCall) -> Deadlines {
 
 /// The factor for all deadlines, from `TOME_HOOK_PATIENCE`; 1 by default.
 fn read_patience() -> u32 {
-    let said = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
-    said.unwrap_or(1).clamp(1, PATIENCE_MAX)
+    let patience = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
+    patience.unwrap_or(1).clamp(1, PATIENCE_MAX)
 }
 
 /// Generates a unique delivery id.
@@ -124,15 +124,15 @@ fn run_for_agent(hook: &Arc<HookRun>) {
     }
     let worker = HookWorker::start(hook, HookWork::Payload(Arc::clone(&payload.bytes)));
     match worker.wait_for_text() {
-        Some(said) => print_text(said),
+        Some(text) => print_text(text),
         None => hand_over_unsettled(hook, &worker, payload),
     }
 }
 
-fn print_text(said: Option<String>) {
-    if let Some(said) = said {
+fn print_text(text: Option<String>) {
+    if let Some(text) = text {
         // If the agent has closed the pipe, the injection is simply dropped.
-        let _ = std::io::stdout().write_all(said.as_bytes());
+        let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
 

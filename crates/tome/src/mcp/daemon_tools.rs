@@ -102,9 +102,9 @@ fn failure_response(error: &ConnectError, effect: ToolEffect) -> v1::CallToolRes
         error,
         ConnectError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
     );
-    let said = match error {
-        ConnectError::Client(ClientError::NotFound(said) | ClientError::Invalid(said)) => {
-            said.clone()
+    let message = match error {
+        ConnectError::Client(ClientError::NotFound(message) | ClientError::Invalid(message)) => {
+            message.clone()
         }
         error if is_unsure && effect != ToolEffect::Reads => {
             format!("no response ({error}): read the note to check whether the change was made")
@@ -112,9 +112,9 @@ fn failure_response(error: &ConnectError, effect: ToolEffect) -> v1::CallToolRes
         error => format!("Tome's daemon did not respond: {error}"),
     };
     let hint = "run `tome doctor` in a shell to find the cause";
-    let json = json!({ "error": said, "kind": "failed", "hint": hint });
+    let json = json!({ "error": message, "kind": "failed", "hint": hint });
     v1::CallToolResponse {
-        text: format!("Error: {said}\n{hint}"),
+        text: format!("Error: {message}\n{hint}"),
         result_json: json.to_string(),
         is_error: true,
         error_kind: "failed".to_owned(),

@@ -115,9 +115,10 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
             }
             if is_end || newline.is_some() {
                 let line = std::mem::take(&mut self.line);
-                return match std::mem::take(&mut self.is_too_long) {
-                    true => InputLine::TooLong,
-                    false => InputLine::Line(line),
+                return if std::mem::take(&mut self.is_too_long) {
+                    InputLine::TooLong
+                } else {
+                    InputLine::Line(line)
                 };
             }
         }
@@ -149,8 +150,8 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
                 ParsedLine::Ignored | ParsedLine::Batch(_) => {}
             }
         }
-        let whole = self.batches.begin_batch(waiting, answers);
-        self.refusal = whole.map(|whole| OutputLine::new(&whole, Vec::new()));
+        let batch = self.batches.begin_batch(waiting, answers);
+        self.refusal = batch.map(|batch| OutputLine::new(&batch, Vec::new()));
     }
 
     /// Returns the next queued message once there is budget for its response; `Some(None)` if there

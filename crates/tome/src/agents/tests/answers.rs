@@ -21,12 +21,12 @@ const MOMENTS: [InjectionPoint; 8] = [
 fn answers(agent: &str) -> String {
     let agent = Agent::parse(agent).unwrap();
     let line = |moment: InjectionPoint| {
-        let said =
+        let response =
             build_response(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
         // Every agent's limit is below 10,000 characters and 2,500 tokens of four bytes.
         assert!(max_text_bytes(&agent, moment) < 9_900);
-        assert_eq!(said == "-", max_text_bytes(&agent, moment) == 0);
-        format!("{moment:?}: {said}\n")
+        assert_eq!(response == "-", max_text_bytes(&agent, moment) == 0);
+        format!("{moment:?}: {response}\n")
     };
     MOMENTS.into_iter().map(line).collect()
 }

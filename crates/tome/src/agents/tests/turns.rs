@@ -183,11 +183,11 @@ fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
     let early = call("call_000000000001", "echo hi", 1_000_000_000_000)
         + &output("call_000000000001", "hi\n", 1_000_000_000_100)
         + &call("call_000000000002", PATCH, 1_000_000_000_200);
-    let said = json!({"type": "message", "role": "assistant",
+    let message = json!({"type": "message", "role": "assistant",
                       "content": [{"type": "output_text", "text": "Patched."}]});
     let whole = early.clone()
         + &output("call_000000000002", patched, 1_000_000_000_300)
-        + &item(1_000_000_000_400, &said);
+        + &item(1_000_000_000_400, &message);
     let payload = json!({"session_id": SESSION, "cwd": "/home/dev/app", "turn_id": "t1", "model": "m",
         "hook_event_name": "Stop", "transcript_path": "/rollout", "last_assistant_message": "Patched."});
     let heard = |tail: &str| {

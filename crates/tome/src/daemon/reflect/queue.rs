@@ -157,27 +157,31 @@ impl ReflectionQueue {
     /// without attempts left, and drops those that are too old.
     pub fn begin_next(&self, now: &Conditions<'_>) -> Result<Option<WaitingSession>, HomeError> {
         let mut state = self.lock();
-        state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= HELD_MAX_AGE_MS);
-        let is_exhausted = |one: &WaitingSession| one.tries >= ATTEMPTS_MAX && !one.is_held(now);
-        while let Some(one) = state.sessions.iter().find(|one| is_exhausted(one)).cloned() {
+        state.sessions.retain(|session| now.ms.saturating_sub(session.last_ms) <= HELD_MAX_AGE_MS);
+        let is_exhausted =
+            |session: &WaitingSession| session.tries >= ATTEMPTS_MAX && !session.is_held(now);
+        while let Some(session) =
+            state.sessions.iter().find(|session| is_exhausted(session)).cloned()
+        {
             // Only a crash leaves an exhausted session in the queue.
-            self.update(&mut state, &one, now, |next| {
+            self.update(&mut state, &session, now, |next| {
                 next.abandon(
-                    &one,
+                    &session,
                     now.ms,
                     "the daemon crashed or was killed twice during the reflection",
                 );
-                next.remove(&one);
+                next.remove(&session);
             })?;
         }
-        let Some(mut due) = state.sessions.iter().find(|one| one.is_due(now)).cloned() else {
+        let Some(mut due) = state.sessions.iter().find(|session| session.is_due(now)).cloned()
+        else {
             return Ok(None);
         };
         due.tries += 1;
         due.hold = None;
         self.update(&mut state, &due, now, |next| {
-            if let Some(one) = next.find(&due.project, &due.session) {
-                one.clone_from(&due);
+            if let Some(session) = next.find(&due.project, &due.session) {
+                session.clone_from(&due);
             }
         })?;
         Ok(Some(due))
@@ -197,8 +201,8 @@ impl ReflectionQueue {
         let saved = self.save(&next);
         if saved.is_ok() {
             *state = next;
-        } else if let Some(one) = state.find(&session.project, &session.session) {
-            one.hold = Some(Hold::after_failure(now.ms));
+        } else if let Some(waiting) = state.find(&session.project, &session.session) {
+            waiting.hold = Some(Hold::after_failure(now.ms));
         }
         saved
     }
@@ -286,14 +290,14 @@ impl ReflectionQueueState {
         );
         let is_end = matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction);
         match self.find(project, session) {
-            Some(one) if seq <= one.last_seq => return false,
-            Some(one) if is_activity || is_end => {
-                one.last_seq = seq;
-                one.last_ms = event.arrived.0;
-                one.said_seq = if is_activity { seq } else { one.said_seq };
-                if is_end || event.at.0 <= one.over_ms {
-                    one.over_seq = seq;
-                    one.over_ms = event.at.0.max(one.over_ms);
+            Some(waiting) if seq <= waiting.last_seq => return false,
+            Some(waiting) if is_activity || is_end => {
+                waiting.last_seq = seq;
+                waiting.last_ms = event.arrived.0;
+                waiting.said_seq = if is_activity { seq } else { waiting.said_seq };
+                if is_end || event.at.0 <= waiting.over_ms {
+                    waiting.over_seq = seq;
+                    waiting.over_ms = event.at.0.max(waiting.over_ms);
                 }
             }
             None if is_activity => self.sessions.push(WaitingSession {
@@ -333,15 +337,15 @@ impl ReflectionQueueState {
                     ms: now_ms,
                     written,
                 });
-                self.left.retain(|one| one.session != attempted.session);
+                self.left.retain(|waiting| waiting.session != attempted.session);
                 self.advance(attempted);
             }
             AttemptOutcome::Skipped => {
                 self.skipped += 1;
                 // A short session may continue.
-                if let Some(one) = self.find(&attempted.project, &attempted.session) {
-                    one.looked_seq = attempted.last_seq;
-                    one.tries = 0;
+                if let Some(waiting) = self.find(&attempted.project, &attempted.session) {
+                    waiting.looked_seq = attempted.last_seq;
+                    waiting.tries = 0;
                 }
             }
             AttemptOutcome::Failed { why, hold, counts } => {
@@ -349,9 +353,9 @@ impl ReflectionQueueState {
                 if counts && attempted.tries >= ATTEMPTS_MAX {
                     self.abandon(attempted, now_ms, &why);
                     self.advance(attempted);
-                } else if let Some(one) = self.find(&attempted.project, &attempted.session) {
-                    one.tries = attempted.tries - u32::from(!counts && attempted.tries > 0);
-                    one.hold = hold;
+                } else if let Some(waiting) = self.find(&attempted.project, &attempted.session) {
+                    waiting.tries = attempted.tries - u32::from(!counts && attempted.tries > 0);
+                    waiting.hold = hold;
                 }
             }
         }
@@ -359,14 +363,14 @@ impl ReflectionQueueState {
 
     /// Marks the attempted events as done; later ones stay queued.
     fn advance(&mut self, attempted: &WaitingSession) {
-        let Some(one) = self.find(&attempted.project, &attempted.session) else { return };
-        if one.said_seq <= attempted.last_seq {
+        let Some(waiting) = self.find(&attempted.project, &attempted.session) else { return };
+        if waiting.said_seq <= attempted.last_seq {
             return self.remove(attempted);
         }
-        one.first_seq = attempted.last_seq + 1;
-        one.looked_seq = 0;
-        one.tries = 0;
-        one.hold = None;
+        waiting.first_seq = attempted.last_seq + 1;
+        waiting.looked_seq = 0;
+        waiting.tries = 0;
+        waiting.hold = None;
     }
 
     fn remove(&mut self, gone: &WaitingSession) {
