@@ -49,17 +49,9 @@ pub fn run_chat(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<Outcome> {
         prompt => Some(ChatInput::Line(prompt)).filter(|_| !args.prompt.is_empty()),
     };
     let inputs = InputQueue::start(!args.print);
-    let heard = LatestPrompt::Nothing;
-    let mut chat = ChatLoop {
-        setup,
-        args,
-        chosen,
-        agent,
-        screen,
-        inputs,
-        failed: false,
-        latest_prompt: heard,
-    };
+    let latest_prompt = LatestPrompt::Nothing;
+    let mut chat =
+        ChatLoop { setup, args, chosen, agent, screen, inputs, failed: false, latest_prompt };
     chat.show_header()?;
     let going = first.map_or(ChatFlow::Continue, |first| chat.handle_input(&first));
     if going == ChatFlow::Continue && !args.print {

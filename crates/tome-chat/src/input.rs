@@ -43,9 +43,9 @@ impl InputQueue {
         let theirs = Arc::clone(&interrupts);
         std::thread::spawn(move || listen_to_signals(&theirs));
         if reads {
-            drop(std::thread::spawn(move || read_prompts(&sender, is_terminal)))
+            drop(std::thread::spawn(move || read_prompts(&sender, is_terminal)));
         } else {
-            drop(sender.try_send(ChatInput::End))
+            drop(sender.try_send(ChatInput::End));
         }
         Self { waiting, interrupts, is_terminal }
     }

@@ -250,9 +250,9 @@ fn summarize_arguments(call: &ToolCall) -> String {
 
 /// Summarizes the result of a call.
 fn summarize_result(result: &ToolResult) -> String {
-    let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
-    if told.get("success") == Some(&Value::Bool(true)) {
-        let size = told.get("size").and_then(Value::as_u64);
+    let json: Value = serde_json::from_str(&result.text).unwrap_or_default();
+    if json.get("success") == Some(&Value::Bool(true)) {
+        let size = json.get("size").and_then(Value::as_u64);
         return size
             .map_or_else(|| "done".to_owned(), |size| format!("written, {}", format_bytes(size)));
     }

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_comes_back_sooner_than_asked_for() {
+    fn retries_respect_retry_after() {
         assert!(pauses(1, &busy(Some(20))).into_iter().all(|p| p >= Some(Duration::from_secs(20))));
         assert!(pauses(1, &busy(Some(3_600))).into_iter().all(|pause| pause.is_none()));
     }

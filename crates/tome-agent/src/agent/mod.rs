@@ -250,15 +250,15 @@ impl Agent {
             self.log.flush(&*self.memory)?;
             let request = self.context.build_request(self.memory.overview()?.as_deref());
             let mut partly = String::new();
-            let heard = &mut |heard: StreamEvent<'_>| {
-                match heard {
+            let on_stream_event = &mut |event: StreamEvent<'_>| {
+                match event {
                     StreamEvent::Text(text) => partly.push_str(text),
                     StreamEvent::Retry => partly.clear(),
                     StreamEvent::ToolCallStart { .. } => {}
                 }
-                on_event(AgentEvent::from_stream_event(heard));
+                on_event(AgentEvent::from_stream_event(event));
             };
-            match model.reply(&request, heard, stop) {
+            match model.reply(&request, on_stream_event, stop) {
                 Ok(reply) => return Ok(reply),
                 Err(failure @ ModelFailure::ContextTooLong { .. })
                     if tries < SHORTENING_RETRIES_MAX =>

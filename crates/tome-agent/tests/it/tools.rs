@@ -49,7 +49,7 @@ fn a_tool_outside_the_set_is_not_run() {
 }
 
 #[test]
-fn an_own_tool_takes_the_place_of_another() {
+fn an_own_tool_replaces_another() {
     let world = World::new();
     let memory = world.open("s1");
     let own = |text: &'static str| {

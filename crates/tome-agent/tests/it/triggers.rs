@@ -113,7 +113,7 @@ fn an_overview_that_nobody_writes_is_reminded_of() {
 }
 
 #[test]
-fn what_was_said_unasked_is_recorded() {
+fn injections_are_recorded() {
     let world = World::new();
     let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
     let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();

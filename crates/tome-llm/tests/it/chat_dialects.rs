@@ -104,7 +104,7 @@ fn turns_alternate_and_empty_ones_are_left_out() {
 }
 
 #[test]
-fn a_completion_is_asked_for_with_its_cost() {
+fn a_completion_requests_its_usage() {
     let request = sent(Protocol::OpenAi, &chat_request());
     assert_eq!(request.line, "POST /chat/completions HTTP/1.1");
     assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
@@ -194,7 +194,7 @@ fn calls_are_told_apart_however_they_are_numbered() {
 }
 
 #[test]
-fn a_reply_counts_once_its_end_was_said() {
+fn a_reply_with_a_finish_reason_is_complete() {
     // No [DONE], and the connection is not closed properly.
     let chunk = json!({"choices": [{"delta": {"content": "all"}, "finish_reason": "stop"}]});
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";

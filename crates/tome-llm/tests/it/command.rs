@@ -82,12 +82,12 @@ fn a_command_that_fails_says_how() {
 }
 
 #[test]
-fn nothing_said_is_malformed() {
+fn empty_output_is_malformed() {
     assert!(matches!(run(settings("true")).unwrap_err(), ModelFailure::Malformed { .. }));
 }
 
 #[test]
-fn too_much_said_is_cut_off() {
+fn too_much_output_is_rejected() {
     let failure = run(settings("yes")).unwrap_err();
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
     // Unlimited stderr is harmless: only its tail is kept.
