@@ -34,14 +34,14 @@ pub fn run_recall(
     let sets: Vec<DataSet> =
         folders.iter().map(|folder| DataSet::read(folder)).collect::<Result<_>>()?;
     let mut rows = args.rows.as_deref().map(open_rows_file).transpose()?;
-    let house = BenchSandbox::new(program, options)?;
+    let sandbox = BenchSandbox::new(program, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
             // Polled first, so that a signal cannot leave a daemon behind.
             biased;
             () = program.wait_for_termination() => bail!("interrupted"),
-            done = measure_sets(&house, sets, args, options.json, &mut rows) => done,
+            done = measure_sets(&sandbox, sets, args, options.json, &mut rows) => done,
         }
     })?;
     Ok(Outcome::Done)
@@ -49,22 +49,22 @@ pub fn run_recall(
 
 /// Measures the sets one after the other, and prints each as soon as it is done.
 async fn measure_sets(
-    house: &BenchSandbox<'_, impl MeasuredProgram>,
+    sandbox: &BenchSandbox<'_, impl MeasuredProgram>,
     sets: Vec<DataSet>,
     args: &BenchRecallArgs,
     json: bool,
     rows: &mut Option<Box<dyn Write>>,
 ) -> Result<()> {
-    let client = house.start_daemon().await?;
+    let client = sandbox.start_daemon().await?;
     for set in sets {
         let bar = progress_bar(None, PROGRESS_TEMPLATE);
-        let measured = measure_set(house, &client, set, args, &bar, rows).await;
+        let measured = measure_set(sandbox, &client, set, args, &bar, rows).await;
         bar.finish_and_clear();
         let measured = measured?;
         if json {
-            tome_terminal::write_json(&measured.to_json())?
+            tome_terminal::write_json(&measured.to_json())?;
         } else {
-            measured.print(&mut tome_terminal::stdout())?
+            measured.print(&mut tome_terminal::stdout())?;
         }
     }
     if !json {
@@ -77,18 +77,18 @@ async fn measure_sets(
 }
 
 async fn measure_set(
-    house: &BenchSandbox<'_, impl MeasuredProgram>,
+    sandbox: &BenchSandbox<'_, impl MeasuredProgram>,
     client: &Client,
     set: DataSet,
     args: &BenchRecallArgs,
     bar: &ProgressBar,
     rows: &mut Option<Box<dyn Write>>,
 ) -> Result<SetReport> {
-    let folder = house.projects_folder(&set.name);
+    let folder = sandbox.projects_folder(&set.name);
     let timeline = EventTimeline::build(&set, &folder);
     let mut warnings = collect_set_warnings(&set, &timeline);
     let (stored, rejected) =
-        store_documents(house.program, client, &timeline, &folder, bar).await?;
+        store_documents(sandbox.program, client, &timeline, &folder, bar).await?;
     warnings.extend(rejected);
     let begun = Instant::now();
     let roots: Vec<String> = timeline.projects.values().cloned().collect();

@@ -171,7 +171,7 @@ fn escape_json(text: &str) -> Cow<'_, str> {
                 escaped.push_str(&format!("\\u{unit:04x}"));
             }
         } else {
-            escaped.push(c)
+            escaped.push(c);
         }
     }
     Cow::Owned(escaped)

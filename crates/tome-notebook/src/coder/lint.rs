@@ -195,7 +195,7 @@ fn check_readmes(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<
     for (path, text) in &right {
         match on_disk.get(path) {
             None => {
-                findings.push(build_finding(path, 0, "it is missing: the next write creates it"))
+                findings.push(build_finding(path, 0, "it is missing: the next write creates it"));
             }
             Some(found_text) if found_text != text => {
                 findings.push(build_finding(
