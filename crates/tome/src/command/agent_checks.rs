@@ -149,8 +149,8 @@ fn check_project_integration(
     if files.iter().any(FilePlan::is_installed)
         && files.iter().all(|file| file.new_text().is_none())
     {
-        let heard = describe_last_event(context, client, report);
-        return good(CHECK_NAME, format!("{title}: connected in this project only; {heard}"));
+        let last_event = describe_last_event(context, client, report);
+        return good(CHECK_NAME, format!("{title}: connected in this project only; {last_event}"));
     }
     let advice = format!("run `tome setup --agent {}`", client.name);
     warning(CHECK_NAME, format!("{title} is installed but not connected"), &advice)

@@ -34,22 +34,22 @@ const HOOK_PATIENCE: &str = "20";
 pub fn run(context: &CommandContext) -> Result<Outcome> {
     let demo = DemoSandbox::new()?;
     let recorded = demo.record_session()?;
-    let told = demo.start_next_session()?;
+    let injected = demo.start_next_session()?;
     let recalled = demo.recall()?;
     demo.stop_daemon()?;
     if context.json {
-        context.print_json(&json!({"recorded": recorded, "told": told, "recall": recalled}))?;
+        context.print_json(&json!({"recorded": recorded, "told": injected, "recall": recalled}))?;
         return Ok(Outcome::Done);
     }
     let width = terminal_width().min(WIDTH_MAX);
-    print_demo(&mut tome_terminal::stdout().lock(), recorded, &told, &recalled, width)?;
+    print_demo(&mut tome_terminal::stdout().lock(), recorded, &injected, &recalled, width)?;
     Ok(Outcome::Done)
 }
 
 fn print_demo(
     out: &mut dyn Write,
     recorded: usize,
-    told: &str,
+    injected: &str,
     recalled: &Value,
     width: usize,
 ) -> Result<()> {
@@ -63,7 +63,7 @@ fn print_demo(
     }
     writeln!(out)?;
     print_title(out, "2  The next session is told", "Codex starts, and reads this", width)?;
-    for line in told.lines().filter(|line| is_about_session(line)) {
+    for line in injected.lines().filter(|line| is_about_session(line)) {
         quote(out, line)?;
     }
     writeln!(out)?;
@@ -184,9 +184,9 @@ impl DemoSandbox {
         let response: Value =
             serde_json::from_slice(&self.run_hook("codex", &payload.to_string())?)
                 .context("the next session was told nothing")?;
-        let told =
+        let text =
             response.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str);
-        Ok(told.context("the next session was told nothing")?.to_owned())
+        Ok(text.context("the next session was told nothing")?.to_owned())
     }
 
     fn recall(&self) -> Result<Value> {

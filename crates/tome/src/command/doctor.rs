@@ -272,8 +272,8 @@ fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
     let rules = context.settings.notes.clone();
     let notebooks =
         Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::new(SystemClock));
-    let whose = NotebookOwner { scope: Scope::Project, cwd: Some(here.clone()), session: None };
-    let folder = match notebooks.open(&whose) {
+    let owner = NotebookOwner { scope: Scope::Project, cwd: Some(here.clone()), session: None };
+    let folder = match notebooks.open(&owner) {
         Ok(notebook) => notebook.root().to_path_buf(),
         Err(error) => {
             let advice = "fix it; until then notes of this project cannot be saved";

@@ -235,8 +235,8 @@ impl CommandContext {
         let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
         config.check_patterns();
         let settings = config.to_settings();
-        let reach = build_connector(&settings, &flags);
-        Ok(Self { settings, config, connector: reach, json: global.json })
+        let connector = build_connector(&settings, &flags);
+        Ok(Self { settings, config, connector, json: global.json })
     }
 
     /// Runs async work, such as calls to the daemon, on a single-threaded runtime.
@@ -291,15 +291,15 @@ fn print_error_json(message: &str, causes: &[String], hint: Option<&str>, code: 
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.
 fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
-    let reach = error.downcast_ref::<ConnectError>();
-    let client = match reach {
+    let connect_error = error.downcast_ref::<ConnectError>();
+    let client = match connect_error {
         Some(ConnectError::Client(client)) => Some(client),
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
         return (2, Some("`tome config --all` shows every setting and where it comes from"));
     }
-    match (reach, client) {
+    match (connect_error, client) {
         (Some(ConnectError::NotRunning), _) => (3, Some("run `tome start`")),
         (Some(ConnectError::NotStarted(_)), _) => {
             (3, Some("`tome doctor` looks for the cause; the log is run/daemon.log in Tome's home"))

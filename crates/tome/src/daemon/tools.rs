@@ -83,9 +83,9 @@ fn add_notice(answer: &mut ToolAnswer, missing: &str) {
         fields.insert("left_out".to_owned(), missing.into());
     }
     if is_json {
-        answer.text = answer.json.to_string()
+        answer.text = answer.json.to_string();
     } else {
-        answer.text.push_str(&format!("\n\nNot included: {missing}\n"))
+        answer.text.push_str(&format!("\n\nNot included: {missing}\n"));
     }
 }
 

@@ -166,21 +166,21 @@ fn continue_hook(hook: &Arc<HookRun>) {
 struct HookWorker {
     hook: Arc<HookRun>,
     ownership: Arc<DeliveryOwnership>,
-    told: mpsc::Receiver<WorkerMessage>,
+    messages: mpsc::Receiver<WorkerMessage>,
 }
 
 impl HookWorker {
     fn start(hook: &Arc<HookRun>, input: HookWork) -> Self {
-        let (teller, told) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         let ownership = Arc::new(DeliveryOwnership::new());
         let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
-            deliver(&theirs, &input, &owned, &|told| {
+            deliver(&theirs, &input, &owned, &|message| {
                 // The receiver is gone once the time is up.
-                let _ = teller.send(told);
+                let _ = sender.send(message);
             });
         });
-        Self { hook: Arc::clone(hook), ownership, told }
+        Self { hook: Arc::clone(hook), ownership, messages }
     }
 
     /// Waits until the delivery is settled, and then for the text to print; `None` if the delivery was not
@@ -188,11 +188,11 @@ impl HookWorker {
     fn wait_for_text(&self) -> Option<Option<String>> {
         let waited = &self.hook.wait_clock;
         let Some(WorkerMessage::Settled { answer_by }) =
-            waited.receive(self.hook.deadlines.recorded, &self.told)
+            waited.receive(self.hook.deadlines.recorded, &self.messages)
         else {
             return None;
         };
-        let answered = answer_by.and_then(|until| waited.receive(until, &self.told));
+        let answered = answer_by.and_then(|until| waited.receive(until, &self.messages));
         Some(match answered {
             Some(WorkerMessage::Text(answer)) => answer,
             _ => None,
@@ -201,7 +201,7 @@ impl HookWorker {
 
     /// Waits until the delivery is settled, at most until the deadline.
     fn wait_until_settled(&self, until: Duration) -> bool {
-        self.hook.wait_clock.receive(until, &self.told).is_some()
+        self.hook.wait_clock.receive(until, &self.messages).is_some()
     }
 }
 

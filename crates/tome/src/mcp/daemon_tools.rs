@@ -14,19 +14,19 @@ use super::limits::{CONCURRENT_CALLS_MAX, READ_ATTEMPTS_MAX};
 use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 
 pub struct DaemonTools {
-    reach: DaemonConnector,
+    connector: DaemonConnector,
     home: Home,
     room: Semaphore,
 }
 
 impl DaemonTools {
-    pub fn new(reach: DaemonConnector, home: Home) -> Self {
-        Self { reach, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
+    pub fn new(connector: DaemonConnector, home: Home) -> Self {
+        Self { connector, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
     }
 
     /// Starts the daemon if it is not running. Errors are reported by the first tool call.
     pub async fn start_daemon(&self) {
-        let _ = self.reach.connect(StartPolicy::IfNotRunning).await;
+        let _ = self.connector.connect(StartPolicy::IfNotRunning).await;
     }
 
     /// Calls a tool. Errors of the tool and of the connection are part of the response.
@@ -62,13 +62,13 @@ impl DaemonTools {
         times: usize,
     ) -> Result<v1::CallToolResponse, ConnectError> {
         for _ in 1..times {
-            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+            let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
             match client.call_tool(request.clone()).await {
                 Err(ClientError::Unreachable(_)) => {}
                 answer => return Ok(answer?),
             }
         }
-        let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+        let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
         Ok(client.call_tool(request).await?)
     }
 
@@ -83,7 +83,7 @@ impl DaemonTools {
             newest_first: true,
             ..EventListQuery::default()
         };
-        let client = self.reach.connect(StartPolicy::IfNotRunning).await.ok()?;
+        let client = self.connector.connect(StartPolicy::IfNotRunning).await.ok()?;
         let page = client.list_events(query).await.ok()?;
         page.events.into_iter().next().map(|event| event.session.to_string())
     }

@@ -114,20 +114,20 @@ fn update_event_hooks(
     let kept_index = groups.iter().position(is_tome_group).filter(|_| wanted.is_some());
     let mut text = text.to_owned();
     for (index, group) in groups.iter().enumerate().rev() {
-        let way =
+        let path =
             [JsonPathStep::Key("hooks"), JsonPathStep::Key(event), JsonPathStep::Index(index)];
         if kept_index == Some(index) {
             if let Some(wanted) = wanted.filter(|wanted| !is_equivalent(group, wanted)) {
-                text = json_text::replace_value(&text, &way, wanted)?;
+                text = json_text::replace_value(&text, &path, wanted)?;
             }
         } else if is_tome_group(group) {
-            text = json_text::remove_value(&text, &way)?;
+            text = json_text::remove_value(&text, &path)?;
         } else {
             for inner in tome_handler_indices(group).into_iter().rev() {
-                let way =
-                    [way.as_slice(), &[JsonPathStep::Key("hooks"), JsonPathStep::Index(inner)]]
+                let path =
+                    [path.as_slice(), &[JsonPathStep::Key("hooks"), JsonPathStep::Index(inner)]]
                         .concat();
-                text = json_text::remove_value(&text, &way)?;
+                text = json_text::remove_value(&text, &path)?;
             }
         }
     }

@@ -128,7 +128,7 @@ fn an_import_stores_the_same_events() {
             stop_hook(&world, &log, 1_000);
             answer(&world, "There are 42 words.");
         } else {
-            assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0)
+            assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0);
         }
         let mut events = world.events();
         events.retain(|event| event["role"] == "assistant" && event["text"] != "");

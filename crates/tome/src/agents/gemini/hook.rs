@@ -105,17 +105,17 @@ fn tool_result_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Dr
 /// Returns the text given to the model, with the rest of the response if that is more than a
 /// display.
 fn parse_tool_response(mut response: PayloadFields, fields: &mut PayloadFields) -> Value {
-    let told = plain_content(response.take_value("llmContent"));
-    keep_display(response.take_value("returnDisplay"), &told, fields);
+    let content = plain_content(response.take_value("llmContent"));
+    keep_display(response.take_value("returnDisplay"), &content, fields);
     if response.has("error") {
         fields.mark_failed();
     }
     let rest = response.into_map();
     if rest.values().all(Value::is_null) {
-        return told;
+        return content;
     }
     let mut rest = PayloadFields::new(rest);
-    rest.set("llmContent", told);
+    rest.set("llmContent", content);
     rest.into_value()
 }
 
@@ -154,9 +154,9 @@ pub(in crate::agents) fn strip_untrusted_wrapper(text: String) -> String {
     if inside.len() == text.len() { text } else { inside.to_owned() }
 }
 
-fn keep_display(display: Value, told: &Value, fields: &mut PayloadFields) {
-    let repeats = match (&display, told) {
-        (Value::String(shown), Value::String(told)) => told.contains(shown.as_str()),
+fn keep_display(display: Value, content: &Value, fields: &mut PayloadFields) {
+    let repeats = match (&display, content) {
+        (Value::String(shown), Value::String(content)) => content.contains(shown.as_str()),
         _ => display.is_null(),
     };
     if !repeats {

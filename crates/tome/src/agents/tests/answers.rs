@@ -3,7 +3,7 @@
 use expect_test::expect;
 use tome_model::Agent;
 
-use super::hear;
+use super::parse_hook;
 use crate::agents::{InjectionPoint, build_response, max_text_bytes};
 
 const MOMENTS: [InjectionPoint; 8] = [
@@ -116,7 +116,7 @@ fn an_unknown_agent_gets_no_response() {
 #[test]
 fn each_payload_maps_to_its_injection_point() {
     let moment = |agent: &str, payload: &str| {
-        let drafts = hear(agent, None, payload);
+        let drafts = parse_hook(agent, None, payload);
         let found = drafts.first().and_then(InjectionPoint::from_draft);
         found.map_or_else(|| "-".to_owned(), |moment| format!("{moment:?}"))
     };

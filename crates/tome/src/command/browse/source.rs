@@ -131,12 +131,12 @@ impl DaemonSource {
             _ if self.project.is_empty() => return Ok(ListPage { kind, ..ListPage::default() }),
             _ => ("project", self.project.as_str()),
         };
-        let whose = v1::Whose {
+        let notebook = v1::Whose {
             scope: name.to_owned(),
             cwd: project.to_owned(),
             session_id: String::new(),
         };
-        let listed = self.call(async |client| client.list_notes(whose.clone()).await)?;
+        let listed = self.call(async |client| client.list_notes(notebook.clone()).await)?;
         let screen = self.screen(CARD_COLUMNS);
         let items =
             listed.notes.iter().map(|note| note_item(&screen, scope, project, note)).collect();

@@ -11,9 +11,9 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
         let trimmed = line.trim();
         if let Some(mark) = fence {
             if trimmed.starts_with(mark) {
-                fence = None
+                fence = None;
             } else {
-                lines.push(format!("    {}", line.trim_end()))
+                lines.push(format!("    {}", line.trim_end()));
             }
             continue;
         }
@@ -32,9 +32,9 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
         } else if is_verbatim(line) {
             // A row of a table that is too wide goes on below, indented.
             if display_width(line.trim_end()) <= width {
-                lines.push(line.trim_end().to_owned())
+                lines.push(line.trim_end().to_owned());
             } else {
-                lines.extend(wrap_row(line, width))
+                lines.extend(wrap_row(line, width));
             }
         } else {
             paragraph.push_str(line);

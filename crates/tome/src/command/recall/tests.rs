@@ -112,9 +112,9 @@ fn check(
     };
     let mut out = Vec::new();
     if answer.hits.is_empty() {
-        shown.print_no_hits(&mut out, answer).unwrap()
+        shown.print_no_hits(&mut out, answer).unwrap();
     } else {
-        shown.print(&mut out, answer).unwrap()
+        shown.print(&mut out, answer).unwrap();
     }
     expected.assert_eq(&plain(out));
 }

@@ -214,9 +214,9 @@ pub fn render_standup(
         .map(|fact| render_fact(fact, has_sources))
         .collect();
     if open.is_empty() {
-        lines.push("- none recorded".to_owned())
+        lines.push("- none recorded".to_owned());
     } else {
-        lines.extend(open.into_iter().take(STANDUP_LINES_MAX))
+        lines.extend(open.into_iter().take(STANDUP_LINES_MAX));
     }
     lines.join("\n") + "\n"
 }

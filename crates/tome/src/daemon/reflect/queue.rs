@@ -44,7 +44,8 @@ pub struct WaitingSession {
     pub first_seq: u64,
     pub last_seq: u64,
     /// The last of them that is a message or a tool result.
-    pub said_seq: u64,
+    #[serde(rename = "said_seq")]
+    pub activity_seq: u64,
     /// The last of them that ended or compacted the session; 0 if none.
     pub over_seq: u64,
     /// When that happened. Late events from before then do not reopen the session.
@@ -294,7 +295,7 @@ impl ReflectionQueueState {
             Some(waiting) if is_activity || is_end => {
                 waiting.last_seq = seq;
                 waiting.last_ms = event.arrived.0;
-                waiting.said_seq = if is_activity { seq } else { waiting.said_seq };
+                waiting.activity_seq = if is_activity { seq } else { waiting.activity_seq };
                 if is_end || event.at.0 <= waiting.over_ms {
                     waiting.over_seq = seq;
                     waiting.over_ms = event.at.0.max(waiting.over_ms);
@@ -307,7 +308,7 @@ impl ReflectionQueueState {
                 agent: event.agent.to_string(),
                 first_seq: seq,
                 last_seq: seq,
-                said_seq: seq,
+                activity_seq: seq,
                 over_seq: 0,
                 over_ms: 0,
                 looked_seq: 0,
@@ -364,7 +365,7 @@ impl ReflectionQueueState {
     /// Marks the attempted events as done; later ones stay queued.
     fn advance(&mut self, attempted: &WaitingSession) {
         let Some(waiting) = self.find(&attempted.project, &attempted.session) else { return };
-        if waiting.said_seq <= attempted.last_seq {
+        if waiting.activity_seq <= attempted.last_seq {
             return self.remove(attempted);
         }
         waiting.first_seq = attempted.last_seq + 1;
@@ -390,7 +391,7 @@ impl ReflectionQueueState {
 impl WaitingSession {
     /// Whether there is activity since the last check.
     fn has_new_activity(&self) -> bool {
-        self.said_seq > self.looked_seq
+        self.activity_seq > self.looked_seq
     }
 
     /// Whether the session ended or was compacted since the last check.
