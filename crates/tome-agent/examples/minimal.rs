@@ -23,9 +23,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     );
     let fact = r##"{"path":"facts/user.md","content":"# User\n\n> Summary: name\n\n- Name: Ada"}"##;
     let told = [calls("memory_write", fact), says("Nice to meet you, Ada.")];
-    let asked = [calls("memory_read", r#"{"path":"facts/user.md"}"#), says("You are Ada.")];
+    let answered = [calls("memory_read", r#"{"path":"facts/user.md"}"#), says("You are Ada.")];
     for (session, prompt, script) in
-        [("first", "Hello, I am Ada.", told), ("second", "What is my name?", asked)]
+        [("first", "Hello, I am Ada.", told), ("second", "What is my name?", answered)]
     {
         let cwd = std::env::current_dir()?.display().to_string();
         let who = SessionInfo::new(session, cwd)?;

@@ -81,8 +81,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn show(said: AgentEvent<'_>) {
-    if let AgentEvent::Compacted(made) = said {
+fn show(event: AgentEvent<'_>) {
+    if let AgentEvent::Compacted(made) = event {
         let file = made.file.as_deref().unwrap_or("nowhere");
         println!(
             "{} messages left the window, summarized by {} in {file}:",

@@ -73,7 +73,7 @@ impl Compactor<'_> {
         let events: Vec<Event> = units
             .iter()
             .flat_map(ContextUnit::events)
-            .map(|moment| self.memory.session().to_event(moment))
+            .map(|event| self.memory.session().to_event(event))
             .collect();
         let (summary, by, usage, mut problem) = self.summarize(&events);
         let at = self.memory.now();
@@ -113,13 +113,13 @@ impl Compactor<'_> {
     }
 
     fn ask_model(&self, events: &[Event]) -> Result<(String, Usage), ModelFailure> {
-        let talk = ChatRequest {
+        let request = ChatRequest {
             system: vec![SystemPart { text: SUMMARY_PROMPT.to_owned(), cache_breakpoint: true }],
             tools: Vec::new(),
             messages: vec![ChatMessage::user(render_transcript(events, self.tokens_max))],
             tokens_max: 1_000,
         };
-        let reply = self.model.reply(&talk, &mut |_| {}, self.stop)?;
+        let reply = self.model.reply(&request, &mut |_| {}, self.stop)?;
         Ok((reply.text(), reply.usage))
     }
 }

@@ -112,15 +112,15 @@ impl Memory for HomeMemory {
         self.daemon.now()
     }
 
-    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
-        self.call(|memory| memory.record_events(moments))
+    fn record_events(&self, events: &[SessionEvent]) -> Result<(), MemoryError> {
+        self.call(|memory| memory.record_events(events))
     }
 
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         self.call(|memory| memory.recent_events(newest_max))
     }
 
-    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
-        self.call(|memory| memory.record_injection(why, said))
+    fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
+        self.call(|memory| memory.record_injection(why, injection))
     }
 }

@@ -114,9 +114,9 @@ fn read_json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
 
 /// Adds the relevant documents to each query.
 fn read_relevance(path: &Path, queries: &mut [BenchQuery]) -> Result<()> {
-    let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-    for (place, query) in queries.iter().enumerate() {
-        places.entry(query.id.clone()).or_default().push(place);
+    let mut indexes: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, query) in queries.iter().enumerate() {
+        indexes.entry(query.id.clone()).or_default().push(index);
     }
     for (number, line) in numbered_lines(&read_text(path)?) {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
@@ -127,11 +127,11 @@ fn read_relevance(path: &Path, queries: &mut [BenchQuery]) -> Result<()> {
         let relevance: f64 = relevance.parse().map_err(|_| {
             line_error(path, number, &format!("the relevance {relevance:?} is not a number"))
         })?;
-        let Some(places) = places.get(*query) else {
+        let Some(indexes) = indexes.get(*query) else {
             return Err(line_error(path, number, &format!("unknown query {query:?}")).into());
         };
-        for place in places.iter().filter(|_| relevance > 0.0) {
-            if let Some(query) = queries.get_mut(*place) {
+        for index in indexes.iter().filter(|_| relevance > 0.0) {
+            if let Some(query) = queries.get_mut(*index) {
                 query.gold.insert((*document).to_owned());
             }
         }

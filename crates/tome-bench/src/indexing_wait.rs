@@ -82,8 +82,8 @@ struct ProgressTimeout<'a> {
 }
 
 impl<'a> ProgressTimeout<'a> {
-    fn new(bar: &'a ProgressBar, place: String) -> Self {
-        Self { bar, suffix: place, behind: u64::MAX, since: Instant::now() }
+    fn new(bar: &'a ProgressBar, suffix: String) -> Self {
+        Self { bar, suffix, behind: u64::MAX, since: Instant::now() }
     }
 
     async fn wait_for_progress(&mut self, behind: u64) -> Result<()> {
@@ -138,7 +138,7 @@ async fn count_index_backlog(client: &Client, root: &str, tier: &str) -> Result<
 /// Returns everything of the contents in the vector index, which is written last. The relevance
 /// threshold is off, so the query does not matter.
 async fn list_indexed_contents(client: &Client, roots: &[String]) -> Result<Vec<(String, String)>> {
-    let mut found = Vec::new();
+    let mut contents = Vec::new();
     for root in roots {
         let request = v1::RecallRequest {
             query: PROBE_QUERY.to_owned(),
@@ -150,7 +150,7 @@ async fn list_indexed_contents(client: &Client, roots: &[String]) -> Result<Vec<
             ..v1::RecallRequest::default()
         };
         let hits = client.recall(request).await?.hits.into_iter();
-        found.extend(hits.map(|hit| (hit.citation, hit.text)));
+        contents.extend(hits.map(|hit| (hit.citation, hit.text)));
     }
-    Ok(found)
+    Ok(contents)
 }

@@ -40,15 +40,15 @@ impl QueryScore {
     /// Computes the ranks of the relevant documents. Each hit is given as the documents that it opens.
     pub fn find_ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
         let mut seen = BTreeSet::new();
-        let (mut ranks, mut place) = (Vec::new(), 0);
+        let (mut ranks, mut rank) = (Vec::new(), 0);
         for documents in hits {
             for document in documents {
-                place += 1;
+                rank += 1;
                 if seen.insert(document) && gold.contains(document) {
-                    ranks.push(place);
+                    ranks.push(rank);
                 }
             }
-            place += usize::from(documents.is_empty());
+            rank += usize::from(documents.is_empty());
         }
         ranks
     }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_keeps_its_place() {
+    fn a_hit_keeps_its_rank() {
         // The first opens nothing, the third opens what the second has opened.
         let one = scored(&[&[], &["a"], &["a"], &["b", "c"]], &["a", "b", "c", "d"]);
         assert_eq!(one.ranks, [2, 4, 5]);
@@ -233,11 +233,11 @@ mod tests {
 
     #[test]
     fn weak_hits_claim_nothing() {
-        let mut asked = scored(&[&["a"], &["b"]], &["b"]);
+        let mut answerable = scored(&[&["a"], &["b"]], &["b"]);
         let mut unanswerable = scored(&[&["a"]], &[]);
         unanswerable.hits[0].confidence = WEAK.to_owned();
-        asked.hits[0].confidence = LIKELY.to_owned();
-        let scores = TierScores::average([&asked, &unanswerable]);
+        answerable.hits[0].confidence = LIKELY.to_owned();
+        let scores = TierScores::average([&answerable, &unanswerable]);
         assert!(is_near(scores.abstention_accuracy, 1.0), "{scores:?}");
         assert!(is_near(scores.false_refusals, 0.0), "{scores:?}");
         assert!(is_near(scores.strong_relevant, 1.0), "{scores:?}");
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_the_tenth_place_nothing_counts() {
+    fn hits_after_rank_ten_do_not_count() {
         let hits: Vec<&[&str]> = (0..10).map(|_| &[][..]).chain([&["a"][..]]).collect();
         let scores = TierScores::average([&scored(&hits, &["a"])]);
         let all = [scores.r10, scores.ndcg10, scores.mrr10, scores.recall_all10];
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_asked_is_no_score() {
+    fn no_queries_give_no_score() {
         let scores = TierScores::average([]);
         assert_eq!((scores.queries, scores.r5, scores.p50_ms), (0, None, None));
     }

@@ -68,7 +68,7 @@ impl SetReport {
         let rows: Vec<Vec<String>> = self
             .tiers
             .iter()
-            .map(|asked| render_row(&asked.tier, &TierScores::average(&asked.scored)))
+            .map(|result| render_row(&result.tier, &TierScores::average(&result.scored)))
             .collect();
         print_table(out, &TABLE_HEADERS, &rows)?;
         for warning in &self.warnings {
@@ -81,9 +81,9 @@ impl SetReport {
         let tiers: Vec<Value> = self
             .tiers
             .iter()
-            .map(|asked| {
-                let types = self.score_by_type(asked);
-                json!({"tier": asked.tier, "scores": TierScores::average(&asked.scored), "types": types})
+            .map(|result| {
+                let types = self.score_by_type(result);
+                json!({"tier": result.tier, "scores": TierScores::average(&result.scored), "types": types})
             })
             .collect();
         json!({
@@ -95,9 +95,9 @@ impl SetReport {
         })
     }
 
-    fn score_by_type(&self, asked: &TierResult) -> BTreeMap<&str, TierScores> {
+    fn score_by_type(&self, result: &TierResult) -> BTreeMap<&str, TierScores> {
         let mut types: BTreeMap<&str, Vec<&QueryScore>> = BTreeMap::new();
-        for (query, scored) in self.set.queries.iter().zip(&asked.scored) {
+        for (query, scored) in self.set.queries.iter().zip(&result.scored) {
             types.entry(&query.kind).or_default().push(scored);
         }
         types.into_iter().map(|(kind, scored)| (kind, TierScores::average(scored))).collect()

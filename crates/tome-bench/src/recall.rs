@@ -27,21 +27,21 @@ const PROGRESS_TEMPLATE: &str = "{spinner} {msg}, {human_pos} done, {elapsed}";
 pub fn run_recall(
     program: &impl MeasuredProgram,
     options: &BenchOptions,
-    asked: &BenchRecallArgs,
+    args: &BenchRecallArgs,
 ) -> Result<Outcome> {
-    let folders = dataset::find_data_sets(&asked.data)?;
+    let folders = dataset::find_data_sets(&args.data)?;
     // Read all sets before measuring, so that a bad line is reported at once.
     let sets: Vec<DataSet> =
         folders.iter().map(|folder| DataSet::read(folder)).collect::<Result<_>>()?;
-    let mut rows = asked.rows.as_deref().map(open_rows_file).transpose()?;
-    let house = BenchSandbox::new(program, options)?;
+    let mut rows = args.rows.as_deref().map(open_rows_file).transpose()?;
+    let sandbox = BenchSandbox::new(program, options)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
             // Polled first, so that a signal cannot leave a daemon behind.
             biased;
             () = program.wait_for_termination() => bail!("interrupted"),
-            done = measure_sets(&house, sets, asked, options.json, &mut rows) => done,
+            done = measure_sets(&sandbox, sets, args, options.json, &mut rows) => done,
         }
     })?;
     Ok(Outcome::Done)
@@ -49,21 +49,22 @@ pub fn run_recall(
 
 /// Measures the sets one after the other, and prints each as soon as it is done.
 async fn measure_sets(
-    house: &BenchSandbox<'_, impl MeasuredProgram>,
+    sandbox: &BenchSandbox<'_, impl MeasuredProgram>,
     sets: Vec<DataSet>,
-    asked: &BenchRecallArgs,
+    args: &BenchRecallArgs,
     json: bool,
     rows: &mut Option<Box<dyn Write>>,
 ) -> Result<()> {
-    let client = house.start_daemon().await?;
+    let client = sandbox.start_daemon().await?;
     for set in sets {
         let bar = progress_bar(None, PROGRESS_TEMPLATE);
-        let measured = measure_set(house, &client, set, asked, &bar, rows).await;
+        let measured = measure_set(sandbox, &client, set, args, &bar, rows).await;
         bar.finish_and_clear();
         let measured = measured?;
-        match json {
-            true => tome_terminal::write_json(&measured.to_json())?,
-            false => measured.print(&mut tome_terminal::stdout())?,
+        if json {
+            tome_terminal::write_json(&measured.to_json())?;
+        } else {
+            measured.print(&mut tome_terminal::stdout())?;
         }
     }
     if !json {
@@ -76,35 +77,36 @@ async fn measure_sets(
 }
 
 async fn measure_set(
-    house: &BenchSandbox<'_, impl MeasuredProgram>,
+    sandbox: &BenchSandbox<'_, impl MeasuredProgram>,
     client: &Client,
     set: DataSet,
-    asked: &BenchRecallArgs,
+    args: &BenchRecallArgs,
     bar: &ProgressBar,
     rows: &mut Option<Box<dyn Write>>,
 ) -> Result<SetReport> {
-    let folder = house.projects_folder(&set.name);
+    let folder = sandbox.projects_folder(&set.name);
     let timeline = EventTimeline::build(&set, &folder);
     let mut warnings = collect_set_warnings(&set, &timeline);
     let (stored, rejected) =
-        store_documents(house.program, client, &timeline, &folder, bar).await?;
+        store_documents(sandbox.program, client, &timeline, &folder, bar).await?;
     warnings.extend(rejected);
     let begun = Instant::now();
     let roots: Vec<String> = timeline.projects.values().cloned().collect();
     let indexed =
         indexing_wait::wait_until_searchable(client, &roots, bar).await?.duration_since(begun);
-    let tiers: Vec<&str> = match asked.tier.is_empty() {
-        true => TIERS.to_vec(),
-        false => asked.tier.iter().map(String::as_str).collect(),
+    let tiers: Vec<&str> = if args.tier.is_empty() {
+        TIERS.to_vec()
+    } else {
+        args.tier.iter().map(String::as_str).collect()
     };
     bar.reset();
     bar.set_length((tiers.len() * set.queries.len()) as u64);
-    let asking = QueryRunner { client, set: &set, timeline: &timeline, limit: asked.limit, bar };
+    let asking = QueryRunner { client, set: &set, timeline: &timeline, limit: args.limit, bar };
     let mut measured = Vec::with_capacity(tiers.len());
     for tier in tiers {
-        let asked = asking.run_tier(tier, rows).await?;
-        warnings.extend(collect_tier_warnings(&asked));
-        measured.push(asked);
+        let result = asking.run_tier(tier, rows).await?;
+        warnings.extend(collect_tier_warnings(&result));
+        measured.push(result);
     }
     let projects = timeline.projects.len();
     Ok(SetReport {
@@ -112,7 +114,7 @@ async fn measure_set(
         projects,
         store_time: stored,
         index_time: indexed,
-        limit: asked.limit,
+        limit: args.limit,
         tiers: measured,
         warnings,
     })
@@ -165,12 +167,12 @@ fn collect_set_warnings(set: &DataSet, timeline: &EventTimeline) -> Vec<String> 
     [untimed, repeated, missing].into_iter().flatten().collect()
 }
 
-fn collect_tier_warnings(asked: &TierResult) -> Vec<String> {
-    let tier = &asked.tier;
+fn collect_tier_warnings(result: &TierResult) -> Vec<String> {
+    let tier = &result.tier;
     let say = |number: usize, text: &str| (number > 0).then(|| format!("{tier}: {number} {text}"));
-    let by_others = say(asked.from_other_tiers, "responses came from another tier");
-    let refused = say(asked.rejected, "queries were rejected and count as unanswered");
-    let unopened = say(asked.unresolved, "citations could not be opened");
+    let by_others = say(result.from_other_tiers, "responses came from another tier");
+    let refused = say(result.rejected, "queries were rejected and count as unanswered");
+    let unopened = say(result.unresolved, "citations could not be opened");
     [by_others, refused, unopened].into_iter().flatten().collect()
 }
 

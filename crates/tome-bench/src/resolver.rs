@@ -28,8 +28,8 @@ impl<'a> CitationResolver<'a> {
     /// events, anything else (nodes, notes) to none.
     pub async fn resolve_documents(&mut self, group: &str, citation: &str) -> Result<Vec<String>> {
         let key = (group.to_owned(), citation.to_owned());
-        if let Some(known) = self.cache.get(&key) {
-            return Ok(known.clone());
+        if let Some(cached) = self.cache.get(&key) {
+            return Ok(cached.clone());
         }
         let events = match self.resolve_events(group, citation).await {
             Err(ClientError::NotFound(_) | ClientError::Invalid(_)) => {

@@ -52,7 +52,7 @@ impl QueryRunner<'_> {
             return self.run_baseline(rows);
         }
         let mut resolver = CitationResolver::new(self.client, self.timeline);
-        let mut asked = TierResult {
+        let mut result = TierResult {
             tier: tier.to_owned(),
             scored: Vec::with_capacity(self.set.queries.len()),
             from_other_tiers: 0,
@@ -64,9 +64,9 @@ impl QueryRunner<'_> {
             let answered = self.run_query(tier, query).await;
             let (answer, took) =
                 answered.with_context(|| format!("query {} of {}", query.id, self.set.name))?;
-            asked.rejected += usize::from(answer.is_none());
+            result.rejected += usize::from(answer.is_none());
             let answer = answer.unwrap_or_default();
-            asked.from_other_tiers += usize::from(!answer.hits.is_empty() && answer.tier != tier);
+            result.from_other_tiers += usize::from(!answer.hits.is_empty() && answer.tier != tier);
             let mut hits = Vec::with_capacity(answer.hits.len());
             for hit in &answer.hits {
                 hits.push(resolver.resolve_documents(&query.group, &hit.citation).await?);
@@ -82,11 +82,11 @@ impl QueryRunner<'_> {
                 json!({"citation": hit.citation, "confidence": hit.confidence, "documents": documents})
             });
             self.write_row(rows, tier, query, &scored, &found.collect::<Vec<Value>>())?;
-            asked.scored.push(scored);
+            result.scored.push(scored);
             self.bar.inc(1);
         }
-        asked.unresolved = resolver.unresolved;
-        Ok(asked)
+        result.unresolved = resolver.unresolved;
+        Ok(result)
     }
 
     /// Runs one query; `None` if recall rejected it as invalid.

@@ -23,7 +23,7 @@ const DEFAULT_SETTINGS: [&str; 2] = ["contents.zone=UTC", "daemon.idle_exit=10m"
 pub struct BenchSandbox<'a, P> {
     pub program: &'a P,
     flags: DaemonFlags,
-    reach: DaemonConnector,
+    connector: DaemonConnector,
     /// Deletes a temporary home on drop; `None` for a home that is kept.
     _folder: Option<TempDir>,
 }
@@ -53,8 +53,8 @@ impl<'a, P: MeasuredProgram> BenchSandbox<'a, P> {
         };
         let set = DEFAULT_SETTINGS.iter().map(|set| (*set).to_owned()).chain(options.set.clone());
         let flags = DaemonFlags { home, config, set: set.collect() };
-        let reach = program.build_connector(&flags)?;
-        Ok(Self { program, flags, reach, _folder: folder })
+        let connector = program.build_connector(&flags)?;
+        Ok(Self { program, flags, connector, _folder: folder })
     }
 
     /// The folder with the projects of a data set.
@@ -69,9 +69,9 @@ impl<'a, P: MeasuredProgram> BenchSandbox<'a, P> {
         command.args(set.iter().flat_map(|setting| ["--set", setting.as_str()]));
         command.arg("start").current_dir(home).stdin(Stdio::null()).stdout(Stdio::null());
         let started = command.output().context("cannot run this program")?;
-        let said = String::from_utf8_lossy(&started.stderr);
-        ensure!(started.status.success(), "the daemon did not start: {}", said.trim());
-        Ok(self.reach.connect(StartPolicy::Never).await?)
+        let stderr = String::from_utf8_lossy(&started.stderr);
+        ensure!(started.status.success(), "the daemon did not start: {}", stderr.trim());
+        Ok(self.connector.connect(StartPolicy::Never).await?)
     }
 }
 
@@ -79,7 +79,7 @@ impl<P> Drop for BenchSandbox<'_, P> {
     fn drop(&mut self) {
         // Stops the daemon from within this process: the binary on disk may have been replaced meanwhile.
         if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
-            let _ = runtime.block_on(self.reach.stop_daemon(true));
+            let _ = runtime.block_on(self.connector.stop_daemon(true));
         }
     }
 }

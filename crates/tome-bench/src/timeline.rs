@@ -143,10 +143,7 @@ impl GroupProgress {
 /// Derives the event kind from a leading `assistant:`.
 fn infer_kind(text: &str) -> &'static str {
     let head: String = text.trim_start().chars().take(12).collect::<String>().to_lowercase();
-    match head.starts_with("assistant:") {
-        true => "assistant_message",
-        false => "user_message",
-    }
+    if head.starts_with("assistant:") { "assistant_message" } else { "user_message" }
 }
 
 /// Returns a folder name for a group, made unique by a hash.

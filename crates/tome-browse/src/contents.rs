@@ -43,9 +43,9 @@ impl ContentsWalk {
         }
         (self.node, self.period, self.parent) = (page.node, page.period, page.parent);
         let came_from = self.came_from.take().map(ItemTarget::Node);
-        let place = page.items.iter().position(|item| Some(&item.target) == came_from.as_ref());
+        let index = page.items.iter().position(|item| Some(&item.target) == came_from.as_ref());
         self.list = ItemList { items: page.items, ..ItemList::default() };
-        self.list.choose(place.unwrap_or(0), rows);
+        self.list.choose(index.unwrap_or(0), rows);
         None
     }
 }

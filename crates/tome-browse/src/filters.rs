@@ -145,8 +145,8 @@ pub(crate) fn next_agent(known: &[String], current: Option<&str>) -> Option<Stri
     match current {
         None => known.first().cloned(),
         Some(current) => {
-            let place = known.iter().position(|agent| agent == current);
-            place.and_then(|place| known.get(place + 1)).cloned()
+            let index = known.iter().position(|agent| agent == current);
+            index.and_then(|index| known.get(index + 1)).cloned()
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct Item {
     /// Who said it, or what it is.
     pub who: String,
     /// The name of its project.
-    pub place: String,
+    pub project_name: String,
     /// One line that says what it is about.
     pub text: String,
     /// The preview that is known at once, in Tome's own styles.

@@ -33,24 +33,21 @@ impl Areas {
         }
         let row = |y| Rect::new(0, y, width, 1);
         let rows = height - HEAD_ROWS - 1;
-        let (list, rule, preview) = match width >= SIDE_BY_SIDE_COLUMNS {
-            true => {
-                let left = width * LIST_PERCENT_BESIDE / 100;
-                (
-                    Rect::new(0, HEAD_ROWS, left, rows),
-                    Rect::new(left, HEAD_ROWS, 1, rows),
-                    Rect::new(left + 2, HEAD_ROWS, width - left - 2, rows),
-                )
-            }
-            false => {
-                let above = (rows * LIST_PERCENT_ABOVE / 100).max(3);
-                let below = HEAD_ROWS + above;
-                (
-                    Rect::new(0, HEAD_ROWS, width, above),
-                    Rect::new(0, below, width, 1),
-                    Rect::new(1, below + 1, width - 2, rows - above - 1),
-                )
-            }
+        let (list, rule, preview) = if width >= SIDE_BY_SIDE_COLUMNS {
+            let left = width * LIST_PERCENT_BESIDE / 100;
+            (
+                Rect::new(0, HEAD_ROWS, left, rows),
+                Rect::new(left, HEAD_ROWS, 1, rows),
+                Rect::new(left + 2, HEAD_ROWS, width - left - 2, rows),
+            )
+        } else {
+            let above = (rows * LIST_PERCENT_ABOVE / 100).max(3);
+            let below = HEAD_ROWS + above;
+            (
+                Rect::new(0, HEAD_ROWS, width, above),
+                Rect::new(0, below, width, 1),
+                Rect::new(1, below + 1, width - 2, rows - above - 1),
+            )
         };
         let (search, filters, footer) = (row(0), row(1), row(height - 1));
         Some(Self { search, filters, list, rule, preview, footer })

@@ -22,13 +22,13 @@ impl ItemList {
 
     /// Moves the choice by some entries.
     pub(crate) fn move_by(&mut self, step: isize, rows: usize) {
-        let place = self.chosen.saturating_add_signed(step);
-        self.choose(place, rows);
+        let index = self.chosen.saturating_add_signed(step);
+        self.choose(index, rows);
     }
 
     /// Chooses an entry, and shows it.
-    pub(crate) fn choose(&mut self, place: usize, rows: usize) {
-        self.chosen = place.min(self.items.len().saturating_sub(1));
+    pub(crate) fn choose(&mut self, index: usize, rows: usize) {
+        self.chosen = index.min(self.items.len().saturating_sub(1));
         let last_first = self.chosen;
         let first = (self.chosen + 1).saturating_sub(rows.max(1));
         self.first_shown = self.first_shown.clamp(first, last_first);

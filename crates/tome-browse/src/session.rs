@@ -190,13 +190,12 @@ fn encode_base64(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for part in bytes.chunks(3) {
-        let bits = (0..3).fold(0_u32, |bits, place| {
-            bits << 8 | u32::from(part.get(place).copied().unwrap_or(0))
-        });
-        for place in 0..4 {
-            let index = (bits >> (18 - 6 * place)) & 63;
+        let bits =
+            (0..3).fold(0_u32, |bits, i| bits << 8 | u32::from(part.get(i).copied().unwrap_or(0)));
+        for i in 0..4 {
+            let index = (bits >> (18 - 6 * i)) & 63;
             let letter = ALPHABET.get(index as usize).copied().map_or('=', char::from);
-            text.push(if place <= part.len() { letter } else { '=' });
+            text.push(if i <= part.len() { letter } else { '=' });
         }
     }
     text

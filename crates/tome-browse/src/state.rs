@@ -115,7 +115,7 @@ pub(crate) struct Message {
 #[derive(Debug, Clone, Copy, Default)]
 struct RequestNumbers {
     last: u64,
-    list_asked: u64,
+    list_requested: u64,
     list_shown: u64,
     contents: u64,
     preview: u64,
@@ -185,8 +185,8 @@ impl Browser {
             Input::Paste(_) => Vec::new(),
             Input::Resize(columns, rows) => {
                 self.setup.size = (columns, rows);
-                let (rows, place) = (self.list_rows(), self.list().chosen);
-                self.list_mut().choose(place, rows);
+                let (rows, chosen) = (self.list_rows(), self.list().chosen);
+                self.list_mut().choose(chosen, rows);
                 self.choose_preview()
             }
             Input::Answer(request, answer) => self.take_answer(&request, answer),
@@ -198,7 +198,7 @@ impl Browser {
 
     /// Whether the newest list has not arrived yet.
     pub(crate) fn is_searching(&self) -> bool {
-        self.numbers.list_asked > self.numbers.list_shown
+        self.numbers.list_requested > self.numbers.list_shown
     }
 
     pub(crate) fn theme(&self) -> Theme {
@@ -246,7 +246,7 @@ impl Browser {
         let words = self.search.text().trim().to_owned();
         let query = ListQuery { words, filters: self.filters.clone(), limit: self.limit };
         let request = self.next_request(RequestKind::List(query));
-        self.numbers.list_asked = request.number;
+        self.numbers.list_requested = request.number;
         Effect::Request(request)
     }
 

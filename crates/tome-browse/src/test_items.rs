@@ -10,7 +10,7 @@ pub fn session(id: &str, title: &str) -> Item {
         citation: id.to_owned(),
         when: "2 h ago".to_owned(),
         who: "claude-code".to_owned(),
-        place: "app".to_owned(),
+        project_name: "app".to_owned(),
         text: title.to_owned(),
         card: format!("\u{1b}[1m{title}\u{1b}[0m\nclaude-code · Sun, Nov 15, 09:30 – 10:12\n"),
         agent: "claude-code".to_owned(),

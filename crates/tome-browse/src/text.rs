@@ -73,9 +73,10 @@ impl Theme {
 
     /// A match in the preview; visible without colors too.
     pub(crate) fn found(self) -> Style {
-        match self.has_colors {
-            true => Style::new().fg(Color::Black).bg(Color::Yellow),
-            false => Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED),
+        if self.has_colors {
+            Style::new().fg(Color::Black).bg(Color::Yellow)
+        } else {
+            Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED)
         }
     }
 }
@@ -100,10 +101,11 @@ pub(crate) fn render_preview(
             .iter()
             .zip(&styles)
             .zip(&marked)
-            .map(|((c, style), is_marked)| match is_marked {
-                true => (*c, style.patch(theme.found())),
-                false => (*c, *style),
-            })
+            .map(
+                |((c, style), is_marked)| {
+                    if *is_marked { (*c, style.patch(theme.found())) } else { (*c, *style) }
+                },
+            )
             .collect();
         lines.extend(wrap_cells(&cells, width.max(2)).into_iter().map(merge_cells));
     }
@@ -192,9 +194,12 @@ mod tests {
     const PLAIN: Theme = Theme { has_colors: false };
 
     fn lines(text: &str, width: usize, query: &str) -> Vec<String> {
-        let shown = |span: &Span<'_>| match span.style.add_modifier.contains(Modifier::REVERSED) {
-            true => format!("[{}]", span.content),
-            false => span.content.to_string(),
+        let shown = |span: &Span<'_>| {
+            if span.style.add_modifier.contains(Modifier::REVERSED) {
+                format!("[{}]", span.content)
+            } else {
+                span.content.to_string()
+            }
         };
         render_preview(text, width, &Highlighter::from_query(query), PLAIN)
             .iter()

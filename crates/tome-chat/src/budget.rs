@@ -16,8 +16,8 @@ impl Budget for DaemonBudget {
             input_tokens: needed.input_tokens,
             output_tokens_max: needed.output_tokens_max,
         };
-        let asked = self.0.call_blocking(async |client| client.reserve_tokens(request).await);
-        let answer = asked.map_err(|error| ModelFailure::BudgetUnavailable {
+        let reserved = self.0.call_blocking(async |client| client.reserve_tokens(request).await);
+        let answer = reserved.map_err(|error| ModelFailure::BudgetUnavailable {
             message: format!("the daemon's token budget is not available: {error}"),
         })?;
         match answer.over_budget {

@@ -28,41 +28,33 @@ const RESUME_EVENTS_MAX: usize = 40;
 const RESUME_CHARS_MAX: usize = 160;
 
 /// Runs a chat until the user leaves, or until one prompt is answered.
-pub fn run_chat(setup: &ChatSetup<'_>, asked: &ChatArgs) -> Result<Outcome> {
-    let chosen = model::choose_model(setup, asked)?;
-    let who = session::choose_session(setup, asked)?;
-    let mode = match (setup.json, asked.print) {
+pub fn run_chat(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<Outcome> {
+    let chosen = model::choose_model(setup, args)?;
+    let who = session::choose_session(setup, args)?;
+    let mode = match (setup.json, args.print) {
         (true, _) => ScreenMode::Json,
         (false, true) => ScreenMode::Answer,
         (false, false) => ScreenMode::Talk,
     };
     let mut screen = Screen::new(mode);
-    let settings = settings::agent_settings(setup, asked, &chosen, &mut screen);
-    let apart = asked.offline.then(|| session::offline_project(setup));
+    let settings = settings::agent_settings(setup, args, &chosen, &mut screen);
+    let apart = args.offline.then(|| session::offline_project(setup));
     let memory = Arc::new(DaemonMemory::new(setup.connector.clone(), who)?.with_project(apart));
     let model = Arc::clone(&chosen.model);
     let agent =
         Agent::new(model, memory, settings).map_err(|error| to_refusal(&error, chosen.sections))?;
     // Read before Ctrl-C is handled differently from leaving.
-    let first = match asked.prompt.join(" ") {
-        prompt if asked.print && prompt.trim().is_empty() => Some(input::read_all_input()?),
-        prompt => Some(ChatInput::Line(prompt)).filter(|_| !asked.prompt.is_empty()),
+    let first = match args.prompt.join(" ") {
+        prompt if args.print && prompt.trim().is_empty() => Some(input::read_all_input()?),
+        prompt => Some(ChatInput::Line(prompt)).filter(|_| !args.prompt.is_empty()),
     };
-    let inputs = InputQueue::start(!asked.print);
-    let heard = LatestPrompt::Nothing;
-    let mut chat = ChatLoop {
-        setup,
-        args: asked,
-        chosen,
-        agent,
-        screen,
-        inputs,
-        failed: false,
-        latest_prompt: heard,
-    };
+    let inputs = InputQueue::start(!args.print);
+    let latest_prompt = LatestPrompt::Nothing;
+    let mut chat =
+        ChatLoop { setup, args, chosen, agent, screen, inputs, failed: false, latest_prompt };
     chat.show_header()?;
     let going = first.map_or(ChatFlow::Continue, |first| chat.handle_input(&first));
-    if going == ChatFlow::Continue && !asked.print {
+    if going == ChatFlow::Continue && !args.print {
         chat.read_inputs();
     }
     chat.finish()?;
@@ -193,8 +185,9 @@ impl ChatLoop<'_> {
 
     fn run_prompt(&mut self, prompt: &str) -> ChatFlow {
         let Self { agent, screen, inputs, .. } = self;
-        let ran = inputs
-            .run_interruptible(|stop| agent.run(prompt, &mut |said| screen.show_event(said), stop));
+        let ran = inputs.run_interruptible(|stop| {
+            agent.run(prompt, &mut |event| screen.show_event(event), stop)
+        });
         match ran {
             Ok(run) => {
                 self.latest_prompt = LatestPrompt::Answered;
@@ -252,11 +245,11 @@ impl ChatLoop<'_> {
         match inputs.run_interruptible(|stop| agent.reflect(stop)) {
             Ok(reflection) => self.screen.show_reflection(&reflection),
             Err(error) => {
-                let UserError { message: said, hint, kind } =
+                let UserError { message, hint, kind } =
                     UserError::from_agent_error(&error, self.chosen.sections);
                 self.screen.show_note(&match kind {
                     UserError::STOPPED => "· skipped".to_owned(),
-                    _ => format!("· no reflection: {said}; {hint}"),
+                    _ => format!("· no reflection: {message}; {hint}"),
                 });
             }
         }

@@ -42,9 +42,10 @@ impl InputQueue {
         });
         let theirs = Arc::clone(&interrupts);
         std::thread::spawn(move || listen_to_signals(&theirs));
-        match reads {
-            true => drop(std::thread::spawn(move || read_prompts(&sender, is_terminal))),
-            false => drop(sender.try_send(ChatInput::End)),
+        if reads {
+            drop(std::thread::spawn(move || read_prompts(&sender, is_terminal)));
+        } else {
+            drop(sender.try_send(ChatInput::End));
         }
         Self { waiting, interrupts, is_terminal }
     }
@@ -154,9 +155,10 @@ fn next_prompt(stdin: &mut impl BufRead, is_terminal: bool) -> Option<ChatInput>
 pub fn read_all_input() -> std::io::Result<ChatInput> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(PROMPT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    Ok(match bytes.len() as u64 > PROMPT_BYTES_MAX {
-        true => ChatInput::TooLong,
-        false => ChatInput::Line(String::from_utf8_lossy(&bytes).into_owned()),
+    Ok(if bytes.len() as u64 > PROMPT_BYTES_MAX {
+        ChatInput::TooLong
+    } else {
+        ChatInput::Line(String::from_utf8_lossy(&bytes).into_owned())
     })
 }
 

@@ -21,13 +21,13 @@ pub struct ChosenModel {
     pub sections: ModelSections,
 }
 
-pub fn choose_model(setup: &ChatSetup<'_>, asked: &ChatArgs) -> Result<ChosenModel> {
+pub fn choose_model(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<ChosenModel> {
     let (window_tokens, prices, sections) = (setup.window_tokens, setup.prices, setup.sections);
-    if asked.offline {
+    if args.offline {
         let model: Arc<dyn ChatModel> = Arc::new(OfflineModel);
         return Ok(ChosenModel { model, window_tokens, prices: Prices::default(), sections });
     }
-    match (setup.build_model)(asked.model.as_deref()) {
+    match (setup.build_model)(args.model.as_deref()) {
         Ok(Some(model)) => Ok(ChosenModel { model, window_tokens, prices, sections }),
         Ok(None) => Err(CommandError::bad_input("no chat model is configured")
             .with_hint(NO_MODEL_HINT)

@@ -61,16 +61,16 @@ impl Screen {
     }
 
     /// Shows an event during the work on a prompt.
-    pub fn show_event(&mut self, said: AgentEvent<'_>) {
+    pub fn show_event(&mut self, event: AgentEvent<'_>) {
         match self.mode {
-            ScreenMode::Talk => self.render_event(said),
+            ScreenMode::Talk => self.render_event(event),
             ScreenMode::Answer => {}
-            ScreenMode::Json => self.write_event_json(said),
+            ScreenMode::Json => self.write_event_json(event),
         }
     }
 
-    fn render_event(&mut self, said: AgentEvent<'_>) {
-        match said {
+    fn render_event(&mut self, event: AgentEvent<'_>) {
+        match event {
             AgentEvent::Text(text) => self.write_text(text),
             AgentEvent::Retry => self.show_note("the connection was lost; retrying"),
             AgentEvent::ToolCallStart { .. } => {}
@@ -104,8 +104,8 @@ impl Screen {
         }
     }
 
-    fn write_event_json(&mut self, said: AgentEvent<'_>) {
-        let value = match said {
+    fn write_event_json(&mut self, event: AgentEvent<'_>) {
+        let value = match event {
             AgentEvent::Text(text) => json!({ "type": "text", "text": text }),
             AgentEvent::Retry => json!({ "type": "again" }),
             AgentEvent::ToolCallStart { .. } | AgentEvent::ToolStart(_) => return,
@@ -172,12 +172,12 @@ impl Screen {
             }));
         }
         let spent = if reflection.hit_limit { "; it used up its rounds" } else { "" };
-        let said = match (reflection.skipped, reflection.written.as_slice()) {
+        let note = match (reflection.skipped, reflection.written.as_slice()) {
             (Some(skip), _) => format!("· nothing to reflect on yet: {}", skip.as_str()),
             (None, []) => format!("· reflected: nothing new to remember{spent}"),
             (None, written) => format!("· remembered in {}{spent}", written.join(", ")),
         };
-        self.show_note(&said);
+        self.show_note(&note);
     }
 
     pub fn show_error(&mut self, trouble: &UserError) {
@@ -250,9 +250,9 @@ fn summarize_arguments(call: &ToolCall) -> String {
 
 /// Summarizes the result of a call.
 fn summarize_result(result: &ToolResult) -> String {
-    let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
-    if told.get("success") == Some(&Value::Bool(true)) {
-        let size = told.get("size").and_then(Value::as_u64);
+    let json: Value = serde_json::from_str(&result.text).unwrap_or_default();
+    if json.get("success") == Some(&Value::Bool(true)) {
+        let size = json.get("size").and_then(Value::as_u64);
         return size
             .map_or_else(|| "done".to_owned(), |size| format!("written, {}", format_bytes(size)));
     }

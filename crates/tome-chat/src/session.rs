@@ -29,10 +29,10 @@ pub struct EarlierChat {
 }
 
 /// Returns the session that the command line selects.
-pub fn choose_session(setup: &ChatSetup<'_>, asked: &ChatArgs) -> Result<SessionInfo> {
+pub fn choose_session(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<SessionInfo> {
     let clock = setup.connector.settings().clock.as_ref();
-    let earlier = || find_earlier_chats(setup, asked.offline);
-    let id = match (&asked.session, &asked.resume, asked.go_on) {
+    let earlier = || find_earlier_chats(setup, args.offline);
+    let id = match (&args.session, &args.resume, args.go_on) {
         (Some(named), _, _) => named.clone(),
         (None, Some(Some(part)), _) => find_by_id(&earlier()?, part)?,
         (None, Some(None), _) => select_session(clock, &earlier()?)?,
@@ -107,20 +107,20 @@ fn count_prompt(sessions: &mut Vec<EarlierChat>, event: &Event) {
 
 /// Finds a session by its id or a unique prefix.
 fn find_by_id(all: &[EarlierChat], part: &str) -> Result<String> {
-    if let Some(whole) = all.iter().find(|one| one.id == part) {
-        return Ok(whole.id.clone());
+    if let Some(exact) = all.iter().find(|chat| chat.id == part) {
+        return Ok(exact.id.clone());
     }
-    let found: Vec<&EarlierChat> = all.iter().filter(|one| one.id.starts_with(part)).collect();
-    match found.as_slice() {
-        [one] => Ok(one.id.clone()),
+    let matches: Vec<&EarlierChat> = all.iter().filter(|chat| chat.id.starts_with(part)).collect();
+    match matches.as_slice() {
+        [chat] => Ok(chat.id.clone()),
         [] => {
             let refusal = CommandError::not_found(format!("no chat {part:?} in this project"));
             Err(refusal.with_hint("`tome chat --resume` lists the chats").into())
         }
         several => {
-            let ids: Vec<&str> = several.iter().map(|one| one.id.as_str()).collect();
-            let said = format!("{part:?} is ambiguous: {}", ids.join(", "));
-            Err(CommandError::bad_input(said).with_hint("give more of the id").into())
+            let ids: Vec<&str> = several.iter().map(|chat| chat.id.as_str()).collect();
+            let message = format!("{part:?} is ambiguous: {}", ids.join(", "));
+            Err(CommandError::bad_input(message).with_hint("give more of the id").into())
         }
     }
 }
@@ -130,17 +130,18 @@ fn select_session(clock: &dyn Clock, all: &[EarlierChat]) -> Result<String> {
     let listed = all.get(..all.len().min(LISTED_MAX)).unwrap_or_default();
     match listed {
         [] => return Err(nothing_to_resume()),
-        [one] => return Ok(one.id.clone()),
+        [chat] => return Ok(chat.id.clone()),
         _ => {}
     }
     let mut err = tome_terminal::stderr();
     writeln!(err, "{BOLD}Chats in this project{RESET}")?;
     let now = clock.now();
-    for (n, one) in listed.iter().enumerate() {
-        let short: String = one.id.chars().take(8).collect();
-        let (when, said) = (format_ago(now, one.latest), one_line(&one.first, SUMMARY_CHARS_MAX));
-        let prompts = format_counted(one.prompts, "prompt", "prompts");
-        writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{RESET}  {said}", n + 1)?;
+    for (n, chat) in listed.iter().enumerate() {
+        let short: String = chat.id.chars().take(8).collect();
+        let (when, summary) =
+            (format_ago(now, chat.latest), one_line(&chat.first, SUMMARY_CHARS_MAX));
+        let prompts = format_counted(chat.prompts, "prompt", "prompts");
+        writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{RESET}  {summary}", n + 1)?;
     }
     if !std::io::stdin().is_terminal() {
         let refusal = CommandError::bad_input("several chats can be resumed");
@@ -152,12 +153,13 @@ fn select_session(clock: &dyn Clock, all: &[EarlierChat]) -> Result<String> {
     err.flush()?;
     let mut typed = String::new();
     std::io::stdin().lock().read_line(&mut typed)?;
-    let place = match typed.trim() {
+    let index = match typed.trim() {
         "" => Some(0),
         typed => typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1)),
     };
-    let chosen = place.and_then(|place| listed.get(place));
-    let chosen = chosen.map_or_else(|| find_by_id(all, typed.trim()), |one| Ok(one.id.clone()))?;
+    let chosen = index.and_then(|index| listed.get(index));
+    let chosen =
+        chosen.map_or_else(|| find_by_id(all, typed.trim()), |chat| Ok(chat.id.clone()))?;
     Ok(chosen)
 }
 

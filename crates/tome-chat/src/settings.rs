@@ -16,7 +16,7 @@ use crate::setup::ChatSetup;
 
 pub fn agent_settings(
     setup: &ChatSetup<'_>,
-    asked: &ChatArgs,
+    args: &ChatArgs,
     chosen: &ChosenModel,
     screen: &mut Screen,
 ) -> AgentSettings {
@@ -39,15 +39,15 @@ pub fn agent_settings(
             window_tokens: chosen.window_tokens,
             ..ContextSettings::default()
         },
-        rounds_max: asked.rounds,
+        rounds_max: args.rounds,
         triggers: setup.triggers.clone(),
         tools,
-        compaction: if asked.offline {
+        compaction: if args.offline {
             CompactionStrategy::default()
         } else {
             CompactionStrategy::Model
         },
-        reflect_on_compaction: !asked.no_reflect,
+        reflect_on_compaction: !args.no_reflect,
         ..AgentSettings::default()
     }
 }

@@ -45,7 +45,7 @@ impl UserError {
     pub fn from_model_failure(failure: &ModelFailure, sections: ModelSections) -> Self {
         let (kind, hint) = failure_hint(failure);
         // Address, key and name may come from the summarizer's section; the rest is the chat's own.
-        let hint = hint.replace("PLACE.", &format!("{}.", sections.endpoint));
+        let hint = hint.replace("ENDPOINT.", &format!("{}.", sections.endpoint));
         let hint = hint.replace("MODEL.", &format!("{}.", sections.model));
         Self { message: failure.to_string(), hint, kind }
     }
@@ -53,15 +53,15 @@ impl UserError {
 
 /// For failures that may be transient, or may mean that the endpoint is not a model.
 const NOT_A_MODEL_HINT: &str =
-    "ask again; if it persists, check that PLACE.base_url is a model endpoint";
+    "ask again; if it persists, check that ENDPOINT.base_url is a model endpoint";
 
-/// Returns kind and hint; `PLACE.` and `MODEL.` stand for sections of the settings.
+/// Returns kind and hint; `ENDPOINT.` and `MODEL.` stand for sections of the settings.
 fn failure_hint(failure: &ModelFailure) -> (&'static str, &'static str) {
     match failure {
         ModelFailure::Overloaded { .. } => ("busy", "wait a moment and ask again"),
         ModelFailure::Unreachable { .. } => (
             "unreachable",
-            "check that it is running and that PLACE.base_url is right, then ask again; `tome chat --offline` needs no model",
+            "check that it is running and that ENDPOINT.base_url is right, then ask again; `tome chat --offline` needs no model",
         ),
         ModelFailure::TimedOut { .. } => {
             ("timed_out", "ask again, or raise the timeout: `tome config set chat.timeout 5m`")
@@ -72,11 +72,11 @@ fn failure_hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         ModelFailure::Malformed { .. } => ("malformed", NOT_A_MODEL_HINT),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
-            "put a valid key into the variable named by PLACE.key_env, or into the file PLACE.key_file",
+            "put a valid key into the variable named by ENDPOINT.key_env, or into the file ENDPOINT.key_file",
         ),
         ModelFailure::NotFound { .. } => (
             "not_found",
-            "choose an existing model with `tome config set MODEL.model NAME` or --model NAME; the endpoint is PLACE.base_url",
+            "choose an existing model with `tome config set MODEL.model NAME` or --model NAME; the endpoint is ENDPOINT.base_url",
         ),
         ModelFailure::Rejected { .. } => (
             "rejected",

@@ -255,18 +255,18 @@ impl DaemonConnector {
 
     /// Stops the daemon and waits until it has exited. Returns its process id, if one was running.
     pub async fn stop_daemon(&self, force: bool) -> Result<Option<u32>, ConnectError> {
-        let asked = tokio::time::timeout(ANSWER_TIMEOUT, async {
+        let shutdown = tokio::time::timeout(ANSWER_TIMEOUT, async {
             self.endpoint().connect().await?.shutdown().await
         });
-        let asked = asked.await.ok().and_then(Result::ok).map(|answer| answer.pid);
+        let answered_pid = shutdown.await.ok().and_then(Result::ok).map(|answer| answer.pid);
         let Some(holder) = self.daemon_pid() else {
-            return Ok(asked);
+            return Ok(answered_pid);
         };
-        if asked.is_none() {
+        if answered_pid.is_none() {
             signal_process(holder, false);
         }
         // A daemon that does not even answer has no work in flight worth waiting for.
-        let patience = if force && asked.is_none() { ANSWER_TIMEOUT } else { STOP_TIMEOUT };
+        let patience = if force && answered_pid.is_none() { ANSWER_TIMEOUT } else { STOP_TIMEOUT };
         if self.wait_until_gone(holder, patience).await {
             return Ok(Some(holder));
         }
@@ -324,10 +324,10 @@ impl DaemonConnector {
 
     /// The error message of a daemon that failed to start.
     fn startup_error(&self, status: std::process::ExitStatus) -> String {
-        let said = std::fs::read_to_string(self.start_errors_path()).unwrap_or_default();
-        match said.trim().trim_start_matches("error: ") {
+        let message = std::fs::read_to_string(self.start_errors_path()).unwrap_or_default();
+        match message.trim().trim_start_matches("error: ") {
             "" => status.to_string(),
-            said => said.to_owned(),
+            message => message.to_owned(),
         }
     }
 

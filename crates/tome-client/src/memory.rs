@@ -2,7 +2,7 @@
 //!
 //! Every call connects again and starts the daemon if necessary, so that a daemon killed during the
 //! session does not matter. Idempotent calls are retried if the daemon exits meanwhile: reads, and
-//! recording, because moments have ids. Other changes are sent once, and a lost response is
+//! recording, because events have ids. Other changes are sent once, and a lost response is
 //! reported as such. Every call has a timeout.
 
 use serde_json::Value;
@@ -151,9 +151,9 @@ impl Memory for DaemonMemory {
         self.connector.settings().clock.now()
     }
 
-    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
-        for moment in moments {
-            let mut draft = self.session.to_draft(moment);
+    fn record_events(&self, events: &[SessionEvent]) -> Result<(), MemoryError> {
+        for event in events {
+            let mut draft = self.session.to_draft(event);
             draft.project.clone_from(&self.project);
             self.call_with_retries(async |client| {
                 client.ingest(draft.clone(), limits::CALL_TIMEOUT).await
@@ -165,13 +165,13 @@ impl Memory for DaemonMemory {
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         // Without a project there are no events.
         let Some(root) = self.find_project() else { return Ok(Vec::new()) };
-        let mut found: Vec<Event> = Vec::new();
+        let mut events: Vec<Event> = Vec::new();
         let (mut continuation, mut bytes) = (String::new(), 0);
-        while found.len() < newest_max && bytes < RESUMED_BYTES_MAX {
+        while events.len() < newest_max && bytes < RESUMED_BYTES_MAX {
             let query = EventListQuery {
                 session: Some(self.session.session.to_string()),
                 project: Some(root.clone()),
-                limit: u32::try_from((newest_max - found.len()).min(PAGE_EVENTS_MAX)).unwrap_or(1),
+                limit: u32::try_from((newest_max - events.len()).min(PAGE_EVENTS_MAX)).unwrap_or(1),
                 newest_first: true,
                 continuation: std::mem::take(&mut continuation),
                 ..EventListQuery::default()
@@ -179,15 +179,15 @@ impl Memory for DaemonMemory {
             let page =
                 self.call_with_retries(async |client| client.list_events(query.clone()).await)?;
             bytes += page.events.iter().map(estimate_bytes).sum::<usize>();
-            found.extend(page.events);
+            events.extend(page.events);
             let Some(more) = page.continuation else { break };
             continuation = more;
         }
-        found.reverse();
-        Ok(found)
+        events.reverse();
+        Ok(events)
     }
 
-    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
+    fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
         let moment = match why {
             "replan" => "tool",
             "store" => "stop",
@@ -198,10 +198,10 @@ impl Memory for DaemonMemory {
             why: why.to_owned(),
             agent: self.session.agent.to_string(),
             session_id: self.session.session.to_string(),
-            tokens: said.tokens,
-            cut: said.cut.clone(),
+            tokens: injection.tokens,
+            cut: injection.cut.clone(),
             handed: true,
-            text: said.text.clone(),
+            text: injection.text.clone(),
             ..v1::InjectionRecord::default()
         };
         let cwd = self.session.cwd.as_str();

@@ -41,7 +41,7 @@ pub(super) struct PendingChanges<'a> {
     care: Comparison,
     /// By project and node id.
     nodes: BTreeMap<(String, String), PendingNode>,
-    stretches: BTreeMap<(String, SessionId, OrderKey), Option<SegmentEntry>>,
+    segments: BTreeMap<(String, SessionId, OrderKey), Option<SegmentEntry>>,
     grips: Vec<GripWrite>,
     /// Days whose segments changed.
     pub(super) changed_days: BTreeSet<(String, Period)>,
@@ -68,14 +68,14 @@ impl<'a> PendingChanges<'a> {
             now,
             care,
             nodes: BTreeMap::new(),
-            stretches: BTreeMap::new(),
+            segments: BTreeMap::new(),
             grips: Vec::new(),
             changed_days: BTreeSet::new(),
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.nodes.is_empty() && self.stretches.is_empty() && self.grips.is_empty()
+        self.nodes.is_empty() && self.segments.is_empty() && self.grips.is_empty()
     }
 
     pub(super) fn counts(&self) -> ChangeCounts {
@@ -93,12 +93,12 @@ impl<'a> PendingChanges<'a> {
             };
             NodeWrite { project, id: pending.id, seen: pending.seen, change }
         });
-        let stretches = self.stretches.into_iter().map(|((project, session, first), stretch)| {
-            SegmentWrite { project, session, first, segment: stretch }
+        let segments = self.segments.into_iter().map(|((project, session, first), segment)| {
+            SegmentWrite { project, session, first, segment }
         });
         WorkerCommit {
             nodes: nodes.collect(),
-            segments: stretches.collect(),
+            segments: segments.collect(),
             grips: self.grips,
             ..work
         }
@@ -198,10 +198,10 @@ impl<'a> PendingChanges<'a> {
         project: &str,
         session: &SessionId,
         first: OrderKey,
-        stretch: Option<SegmentEntry>,
+        segment: Option<SegmentEntry>,
     ) {
         let key = (project.to_owned(), session.clone(), first);
-        self.stretches.insert(key, stretch);
+        self.segments.insert(key, segment);
     }
 
     /// Returns the segments of a day in order, pending changes included, with their `firsts`.

@@ -194,6 +194,6 @@ fn has_segment_record(ledger: &Ledger, project: &str, id: &NodeId) -> Result<boo
     let Some(position) = ledger.position(first)? else {
         return Ok(false);
     };
-    let stretch = ledger.segment_before(project, session, position.order_key())?;
-    Ok(stretch.is_some_and(|stretch| stretch.first == position.order_key() && stretch.id == *id))
+    let segment = ledger.segment_before(project, session, position.order_key())?;
+    Ok(segment.is_some_and(|segment| segment.first == position.order_key() && segment.id == *id))
 }

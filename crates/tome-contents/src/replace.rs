@@ -237,13 +237,13 @@ pub(super) fn load_segment_source(
             events.push(event);
         }
     }
-    let stretch = ledger.segment_before(project, session, first.order_key())?;
-    let Some(stretch) = stretch.filter(|stretch| stretch.id == node.id) else {
+    let segment = ledger.segment_before(project, session, first.order_key())?;
+    let Some(segment) = segment.filter(|segment| segment.id == node.id) else {
         return Ok(None);
     };
     let part = SessionReader { ledger, settings, project, session, upto_seq };
     let earlier = ledger.segment_before(project, session, mark_before(first.order_key()))?;
-    let overlap = part.load_overlap(stretch.began, first.order_key(), earlier.as_ref())?;
+    let overlap = part.load_overlap(segment.began, first.order_key(), earlier.as_ref())?;
     Ok((events.len() as u64 == node.events).then_some(NodeSource::Segment { events, overlap }))
 }
 

@@ -68,10 +68,10 @@ pub(super) fn resegment_all(
     summarizer: &dyn Summarizer,
     changes: &mut PendingChanges<'_>,
 ) -> Result<BTreeSet<String>, HomeError> {
-    let mut needle = Resegmenter::start_at(part, summarizer, None, BTreeSet::new())?;
-    needle.until = StopAt::SessionEnd;
-    needle.cut_until(LAST_MARK, &mut EventCache::new(), changes)?;
-    Ok(needle.others)
+    let mut resegmenter = Resegmenter::start_at(part, summarizer, None, BTreeSet::new())?;
+    resegmenter.until = StopAt::SessionEnd;
+    resegmenter.cut_until(LAST_MARK, &mut EventCache::new(), changes)?;
+    Ok(resegmenter.others)
 }
 
 /// Where to stop.
@@ -241,25 +241,25 @@ impl<'a> Resegmenter<'a> {
         changes: &mut PendingChanges<'_>,
     ) -> Result<SegmentStep, HomeError> {
         let SessionReader { project, session, .. } = self.part;
-        let stretch = self.part.build_record(cut, self.before.as_ref());
-        self.remove_stale_before(stretch.first, changes)?;
+        let segment = self.part.build_record(cut, self.before.as_ref());
+        self.remove_stale_before(segment.first, changes)?;
         let known = self
             .known
-            .next_if(|known| known.as_ref().is_ok_and(|known| known.first == stretch.first));
+            .next_if(|known| known.as_ref().is_ok_and(|known| known.first == segment.first));
         let known = known.transpose()?;
-        if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
+        if let Some(known) = known.as_ref().filter(|known| known.id != segment.id) {
             self.remove_segment(known, changes)?;
         }
-        let built = self.part.build_node(self.summarizer, cut, &stretch, end)?;
+        let built = self.part.build_node(self.summarizer, cut, &segment, end)?;
         if changes.put_node(project, built)? {
-            changes.changed_days.extend(changed_day(project, &stretch.id));
+            changes.changed_days.extend(changed_day(project, &segment.id));
         }
-        let is_known = known.as_ref() == Some(&stretch);
+        let is_known = known.as_ref() == Some(&segment);
         if !is_known {
-            changes.set_segment(project, session, stretch.first, Some(stretch.clone()));
+            changes.set_segment(project, session, segment.first, Some(segment.clone()));
         }
-        self.new = self.new.split_off(&mark_after(stretch.last));
-        self.before = Some(stretch);
+        self.new = self.new.split_off(&mark_after(segment.last));
+        self.before = Some(segment);
         Ok(if is_known && self.is_rest_unchanged()? {
             SegmentStep::Unchanged
         } else {
@@ -418,7 +418,7 @@ impl SessionReader<'_> {
         &self,
         summarizer: &dyn Summarizer,
         cut: &SegmentBuilder,
-        stretch: &SegmentEntry,
+        segment: &SegmentEntry,
         end: SegmentEnd,
     ) -> Result<BuiltNode, HomeError> {
         let is_followed = end == SegmentEnd::Followed;
@@ -427,7 +427,7 @@ impl SessionReader<'_> {
         let told = evidence::check_segment_summary(
             summarizer.summarize_segment(&input)?,
             name,
-            &stretch.id,
+            &segment.id,
             &cut.events,
         );
         let mut agents: Vec<_> = cut.events.iter().map(|event| event.agent.clone()).collect();
@@ -435,16 +435,16 @@ impl SessionReader<'_> {
         agents.dedup();
         let source = cut.events.first().zip(cut.events.last());
         let node = Node {
-            id: stretch.id.clone(),
+            id: segment.id.clone(),
             version: 0,
             open: end == SegmentEnd::Open,
             title: told.title,
             bullets: told.bullets,
             keywords: told.keywords,
             children: Vec::new(),
-            first_at: stretch.first.at,
-            last_at: stretch.last.at,
-            events: stretch.events,
+            first_at: segment.first.at,
+            last_at: segment.last.at,
+            events: segment.events,
             tokens: cut.tokens,
             agents,
             sessions: vec![self.session.clone()],
@@ -454,7 +454,7 @@ impl SessionReader<'_> {
             made_at: Millis(0),
             work: told.work,
         };
-        Ok(BuiltNode { node, firsts: first_counts(stretch.first_of), grips: told.grips })
+        Ok(BuiltNode { node, firsts: first_counts(segment.first_of), grips: told.grips })
     }
 }
 

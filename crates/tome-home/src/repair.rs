@@ -66,8 +66,12 @@ impl Damage {
     }
 
     /// Reports events of another project in a project's store: someone has moved folders.
-    pub fn find_foreign_events(path: &Path, root: &str, tallies: &[SessionStats]) -> Option<Self> {
-        let foreign = tallies.iter().find(|tally| tally.project != root)?;
+    pub fn find_foreign_events(
+        path: &Path,
+        root: &str,
+        all_stats: &[SessionStats],
+    ) -> Option<Self> {
+        let foreign = all_stats.iter().find(|stats| stats.project != root)?;
         Some(Self::new(
             format!("{} holds events of {}, not only of {root}", path.display(), foreign.project),
             "if folders under projects/ were moved or exchanged, put them back",

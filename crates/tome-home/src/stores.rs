@@ -188,7 +188,7 @@ impl Stores {
     /// Collects the sessions of all stores in the order in which they began. Skips unreadable
     /// stores; their sessions are added at their next event.
     pub(crate) fn load_stored_sessions(&self) -> Vec<StoredSession> {
-        let mut tallies = Vec::new();
+        let mut all_stats = Vec::new();
         for path in self.list_paths() {
             let was_open = self.is_open(&path);
             let read = self.open(&path).and_then(|store| {
@@ -198,15 +198,15 @@ impl Stores {
             if !was_open {
                 self.close(&path);
             }
-            tallies.extend(read.unwrap_or_default());
+            all_stats.extend(read.unwrap_or_default());
         }
-        tallies.sort_by(|a, b| (a.first_at, &a.project).cmp(&(b.first_at, &b.project)));
-        let session = |tally: tome_model::SessionStats| StoredSession {
-            agent: tally.agent,
-            session: tally.session,
-            project: tally.project,
+        all_stats.sort_by(|a, b| (a.first_at, &a.project).cmp(&(b.first_at, &b.project)));
+        let session = |stats: tome_model::SessionStats| StoredSession {
+            agent: stats.agent,
+            session: stats.session,
+            project: stats.project,
         };
-        tallies.into_iter().map(session).collect()
+        all_stats.into_iter().map(session).collect()
     }
 
     /// One ledger per project, or one for all.

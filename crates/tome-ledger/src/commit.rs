@@ -57,9 +57,9 @@ impl Ledger {
             from_seq,
             upto_seq,
             memo,
-            session_stats: tallies,
+            session_stats,
             nodes,
-            segments: stretches,
+            segments,
             grips,
         } = work;
         self.shared.check_writable()?;
@@ -75,12 +75,12 @@ impl Ledger {
             return Err(LedgerError::InvalidCommit { worker, at, upto: upto_seq, problem });
         }
         let mut batch = KvBatch::default();
-        for tally in &tallies {
-            let key = key::session_stats_key(&tally.session, &tally.project);
-            batch.put(Family::SessionStats, &key, &projection::encode_session_stats(tally)?);
+        for stats in &session_stats {
+            let key = key::session_stats_key(&stats.session, &stats.project);
+            batch.put(Family::SessionStats, &key, &projection::encode_session_stats(stats)?);
         }
         let changed = self.put_nodes(&mut batch, nodes)?;
-        Self::put_segments(&mut batch, &stretches)?;
+        Self::put_segments(&mut batch, &segments)?;
         self.put_grips(&mut batch, &grips)?;
         self.put_node_changes(&mut batch, &changed, &mut last_change)?;
         let memo = match memo {
@@ -111,7 +111,7 @@ impl Ledger {
             .map(|pair| {
                 pair.and_then(|(key, bytes)| projection::decode_session_stats(&key, &bytes))
             })
-            .filter_map(|tally| self.skip_damage(tally).transpose())
+            .filter_map(|stats| self.skip_damage(stats).transpose())
             .collect()
     }
 }

@@ -27,17 +27,17 @@ struct StoredSessionStats<'a> {
     tool_results: u64,
 }
 
-pub(crate) fn encode_session_stats(tally: &SessionStats) -> Result<Vec<u8>, LedgerError> {
+pub(crate) fn encode_session_stats(stats: &SessionStats) -> Result<Vec<u8>, LedgerError> {
     let stored = StoredSessionStats {
-        agent: tally.agent.as_str(),
-        first_at: tally.first_at.0,
-        last_at: tally.last_at.0,
-        events: tally.events,
-        user_messages: tally.user_messages,
-        tool_results: tally.tool_results,
+        agent: stats.agent.as_str(),
+        first_at: stats.first_at.0,
+        last_at: stats.last_at.0,
+        events: stats.events,
+        user_messages: stats.user_messages,
+        tool_results: stats.tool_results,
     };
     pack(SESSION_STATS_VERSION, &stored).map_err(|problem| LedgerError::Rejected {
-        name: format!("tally of {}", tally.session),
+        name: format!("tally of {}", stats.session),
         problem,
     })
 }
@@ -104,7 +104,7 @@ mod tests {
     proptest! {
         #[test]
         fn tallies_and_cursors_come_back(session in "[ -~é]{1,30}", project in "\\PC{0,400}", n in any::<[u64; 6]>()) {
-            let tally = SessionStats {
+            let stats = SessionStats {
                 session: SessionId::parse(&session).unwrap(),
                 agent: Agent::parse("gemini").unwrap(),
                 project,
@@ -114,10 +114,10 @@ mod tests {
                 user_messages: n[3],
                 tool_results: n[4],
             };
-            let bytes = encode_session_stats(&tally).unwrap();
-            let key = key::session_stats_key(&tally.session, &tally.project);
-            prop_assert_eq!(&decode_session_stats(&key, &bytes).unwrap(), &tally);
-            for memo in ["", tally.project.as_str()] {
+            let bytes = encode_session_stats(&stats).unwrap();
+            let key = key::session_stats_key(&stats.session, &stats.project);
+            prop_assert_eq!(&decode_session_stats(&key, &bytes).unwrap(), &stats);
+            for memo in ["", stats.project.as_str()] {
                 let read = decode_cursor("w", &encode_cursor(n[5], memo)).unwrap();
                 prop_assert_eq!(read, (n[5], memo.to_owned()));
             }

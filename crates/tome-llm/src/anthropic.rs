@@ -45,10 +45,10 @@ impl AnthropicModel {
                 return Err(ModelFailure::Refused { message: self.http.redact_message(&text) });
             }
             other => {
-                let said = self
+                let message = self
                     .http
                     .redact_message(&format!("stop_reason {}", other.unwrap_or("missing")));
-                return Err(ModelFailure::Malformed { message: said });
+                return Err(ModelFailure::Malformed { message });
             }
         }
         if text.trim().is_empty() {

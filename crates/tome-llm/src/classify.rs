@@ -33,13 +33,13 @@ pub(crate) fn classify_status(
     body: &[u8],
 ) -> ModelFailure {
     let json = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    let said = if json.is_null() {
+    let text = if json.is_null() {
         String::from_utf8_lossy(body.get(..2_000).unwrap_or(body)).into_owned()
     } else {
         find_message(&json)
     };
     let codes = collect_codes(json.get("error").unwrap_or(&json));
-    build_failure(status, retry_after, &said, &codes)
+    build_failure(status, retry_after, &text, &codes)
 }
 
 /// Finds an error inside a response or event with a successful status.
@@ -67,29 +67,28 @@ pub(crate) fn find_failure(answer: &Value) -> Option<ModelFailure> {
 fn build_failure(
     status: u16,
     retry_after: Option<Duration>,
-    said: &str,
+    text: &str,
     codes: &[String],
 ) -> ModelFailure {
-    let said_status = format!("{status} {said}");
-    if matches!(status, 400 | 413 | 422 | 500) && is_too_long(said, codes) {
-        return ModelFailure::ContextTooLong { message: said_status };
+    let message = format!("{status} {text}");
+    if matches!(status, 400 | 413 | 422 | 500) && is_too_long(text, codes) {
+        return ModelFailure::ContextTooLong { message };
     }
-    let said = said_status;
     match status {
-        429 | 503 | 529 => ModelFailure::Overloaded { retry_after, message: said },
-        500.. => ModelFailure::Unreachable { message: said },
-        401 | 403 => ModelFailure::Unauthorized { message: said },
-        404 => ModelFailure::NotFound { message: said },
+        429 | 503 | 529 => ModelFailure::Overloaded { retry_after, message },
+        500.. => ModelFailure::Unreachable { message },
+        401 | 403 => ModelFailure::Unauthorized { message },
+        404 => ModelFailure::NotFound { message },
         300..=399 => ModelFailure::NotFound {
-            message: format!("{said} the endpoint has moved: set its new address as base URL"),
+            message: format!("{message} the endpoint has moved: set its new address as base URL"),
         },
-        _ => ModelFailure::Rejected { status, message: said },
+        _ => ModelFailure::Rejected { status, message },
     }
 }
 
-fn is_too_long(said: &str, codes: &[String]) -> bool {
-    let said = said.to_lowercase();
-    TOO_LONG.iter().any(|words| said.contains(words))
+fn is_too_long(text: &str, codes: &[String]) -> bool {
+    let text = text.to_lowercase();
+    TOO_LONG.iter().any(|words| text.contains(words))
         || codes.iter().any(|code| TOO_LONG_CODES.contains(&code.as_str()))
 }
 
@@ -103,7 +102,7 @@ fn collect_codes(error: &Value) -> Vec<String> {
 fn find_message(json: &Value) -> String {
     ["/error/message", "/error", "/message", "/detail"]
         .iter()
-        .find_map(|place| json.pointer(place).and_then(Value::as_str))
+        .find_map(|pointer| json.pointer(pointer).and_then(Value::as_str))
         .map_or_else(|| json.to_string(), str::to_owned)
 }
 

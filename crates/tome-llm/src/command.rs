@@ -98,8 +98,8 @@ impl CommandModel {
     fn wait_for_exit(
         &self,
         group: &mut ProcessGroup,
-        heard: &Receiver<PipeOutput>,
-        said: &mut CommandOutput,
+        received: &Receiver<PipeOutput>,
+        output: &mut CommandOutput,
     ) -> Result<(), ModelFailure> {
         let start = Instant::now();
         while group.is_running() {
@@ -110,17 +110,17 @@ impl CommandModel {
             if left.is_zero() {
                 return Err(ModelFailure::TimedOut { after: self.settings.timeout });
             }
-            if let Ok(heard) = heard.recv_timeout(left.min(CANCEL_POLL_INTERVAL)) {
-                said.record(heard)?;
+            if let Ok(received) = received.recv_timeout(left.min(CANCEL_POLL_INTERVAL)) {
+                output.record(received)?;
             }
         }
         Ok(())
     }
 
-    fn exit_failure(&self, status: ExitStatus, said: &CommandOutput) -> ModelFailure {
+    fn exit_failure(&self, status: ExitStatus, output: &CommandOutput) -> ModelFailure {
         // Some programs report errors on stdout.
-        let errors = Some(said.stderr.as_deref().unwrap_or_default());
-        let words = errors.filter(|words| !words.is_empty()).or(said.stdout.as_deref());
+        let errors = Some(output.stderr.as_deref().unwrap_or_default());
+        let words = errors.filter(|words| !words.is_empty()).or(output.stdout.as_deref());
         ModelFailure::CommandFailed {
             program: self.program.clone(),
             status: status.to_string(),
@@ -136,23 +136,23 @@ impl LanguageModel for CommandModel {
 
     fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         let mut group = self.spawn()?;
-        let (hear, heard) = channel();
-        spawn_pipe_threads(&mut group, render_prompt(prompt), &hear);
-        let mut said = CommandOutput::default();
-        let attended = self.wait_for_exit(&mut group, &heard, &mut said);
+        let (sender, receiver) = channel();
+        spawn_pipe_threads(&mut group, render_prompt(prompt), &sender);
+        let mut output = CommandOutput::default();
+        let attended = self.wait_for_exit(&mut group, &receiver, &mut output);
         // Killing the group closes the pipes and ends the threads that read them.
         let status = group.kill_and_wait();
         attended?;
-        said.wait_for_rest(&heard)?;
+        output.wait_for_rest(&receiver)?;
         let status =
             status.map_err(|cause| ModelFailure::Unreachable { message: cause.to_string() })?;
         if !status.success() {
-            return Err(self.exit_failure(status, &said));
+            return Err(self.exit_failure(status, &output));
         }
-        let text = String::from_utf8_lossy(&said.stdout.unwrap_or_default()).trim().to_owned();
+        let text = String::from_utf8_lossy(&output.stdout.unwrap_or_default()).trim().to_owned();
         if text.is_empty() {
-            let said = format!("{} wrote nothing to stdout", self.program);
-            return Err(ModelFailure::Malformed { message: said });
+            let message = format!("{} wrote nothing to stdout", self.program);
+            return Err(ModelFailure::Malformed { message });
         }
         Ok(Completion {
             input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
@@ -169,13 +169,13 @@ struct CommandOutput {
 }
 
 impl CommandOutput {
-    fn record(&mut self, heard: PipeOutput) -> Result<(), ModelFailure> {
-        match heard {
+    fn record(&mut self, received: PipeOutput) -> Result<(), ModelFailure> {
+        match received {
             PipeOutput::Stdout(bytes) => self.stdout = Some(bytes),
             PipeOutput::Stderr(bytes) => self.stderr = Some(bytes),
             PipeOutput::TooLong => {
-                let said = format!("longer than {OUTPUT_BYTES_MAX} bytes");
-                return Err(ModelFailure::Malformed { message: said });
+                let message = format!("longer than {OUTPUT_BYTES_MAX} bytes");
+                return Err(ModelFailure::Malformed { message });
             }
         }
         Ok(())
@@ -183,9 +183,9 @@ impl CommandOutput {
 
     /// Reads the rest of the output after the command has exited. A process that left the group may
     /// hold the pipes open, so this gives up after a grace period.
-    fn wait_for_rest(&mut self, heard: &Receiver<PipeOutput>) -> Result<(), ModelFailure> {
+    fn wait_for_rest(&mut self, receiver: &Receiver<PipeOutput>) -> Result<(), ModelFailure> {
         while self.stdout.is_none() || self.stderr.is_none() {
-            let Ok(more) = heard.recv_timeout(OUTPUT_GRACE) else { break };
+            let Ok(more) = receiver.recv_timeout(OUTPUT_GRACE) else { break };
             self.record(more)?;
         }
         Ok(())
@@ -200,19 +200,19 @@ fn render_prompt(prompt: &CompletionRequest) -> String {
 }
 
 /// Starts one thread per pipe, so that none blocks the others.
-fn spawn_pipe_threads(group: &mut ProcessGroup, prompt: String, hear: &Sender<PipeOutput>) {
+fn spawn_pipe_threads(group: &mut ProcessGroup, prompt: String, sender: &Sender<PipeOutput>) {
     let child = group.child();
     if let Some(mut stdin) = child.stdin.take() {
         // A command may exit without reading all input; its exit status tells whether it failed.
         std::thread::spawn(move || stdin.write_all(prompt.as_bytes()));
     }
     if let Some(stdout) = child.stdout.take() {
-        let hear = hear.clone();
-        std::thread::spawn(move || hear.send(read_stdout(stdout)));
+        let sender = sender.clone();
+        std::thread::spawn(move || sender.send(read_stdout(stdout)));
     }
     if let Some(stderr) = child.stderr.take() {
-        let hear = hear.clone();
-        std::thread::spawn(move || hear.send(PipeOutput::Stderr(read_stderr_tail(stderr))));
+        let sender = sender.clone();
+        std::thread::spawn(move || sender.send(PipeOutput::Stderr(read_stderr_tail(stderr))));
     }
 }
 

@@ -19,8 +19,8 @@ pub trait ChatModel: Send + Sync {
     /// Requests the next reply. Reports each piece of it to the callback as it arrives.
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure>;
 }
@@ -259,13 +259,13 @@ impl Usage {
 }
 
 fn concat_text(parts: &[ContentPart]) -> String {
-    let mut said = String::new();
+    let mut all = String::new();
     for part in parts {
         if let ContentPart::Text(text) = part {
-            said.push_str(text);
+            all.push_str(text);
         }
     }
-    said
+    all
 }
 
 impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
@@ -275,11 +275,11 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
-        (**self).reply(talk, heard, stop)
+        (**self).reply(request, on_event, stop)
     }
 }
 
@@ -290,10 +290,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Box<M> {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
-        (**self).reply(talk, heard, stop)
+        (**self).reply(request, on_event, stop)
     }
 }

@@ -61,9 +61,9 @@ impl EmbeddingsClient {
     /// Returns one vector per text, in order.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
         let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
-        let mut asked: Vec<_> =
+        let mut pending: Vec<_> =
             vectors.iter_mut().zip(texts).filter(|(_, text)| !text.trim().is_empty()).collect();
-        for batch in asked.chunks_mut(self.batch_size()) {
+        for batch in pending.chunks_mut(self.batch_size()) {
             let texts: Vec<&str> =
                 batch.iter().map(|(_, text)| truncate_to(text, EMBEDDED_BYTES_MAX)).collect();
             let answers = self.retry.run(|| self.request_batch(&texts))?;
@@ -86,7 +86,7 @@ impl EmbeddingsClient {
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         let answer = self.http.post(&headers, &body)?;
         self.parse_vectors(&answer, texts.len())
-            .map_err(|said| ModelFailure::Malformed { message: said })
+            .map_err(|message| ModelFailure::Malformed { message })
     }
 
     /// Parses the vectors in the order of the texts, or returns what is wrong with them.
@@ -96,9 +96,9 @@ impl EmbeddingsClient {
             return Err(format!("{} vectors for {count} texts", items.len()));
         }
         let mut vectors = vec![None; count];
-        for (place, item) in items.iter().enumerate() {
+        for (i, item) in items.iter().enumerate() {
             // Endpoints that omit the index answer in order.
-            let index = item.get("index").map_or(Some(place as u64), Value::as_u64);
+            let index = item.get("index").map_or(Some(i as u64), Value::as_u64);
             let slot = index.and_then(|index| vectors.get_mut(usize::try_from(index).ok()?));
             let slot = slot.ok_or("it contains a vector for a text that was not sent")?;
             if slot.replace(self.parse_vector(item)?).is_some() {

@@ -134,16 +134,16 @@ impl ModelFailure {
     /// The text that came from a server or a command, if any.
     pub(crate) fn message_mut(&mut self) -> Option<&mut String> {
         match self {
-            Self::Overloaded { message: said, .. }
-            | Self::Interrupted { message: said }
-            | Self::Unreachable { message: said }
-            | Self::Refused { message: said }
-            | Self::Malformed { message: said }
-            | Self::Unauthorized { message: said }
-            | Self::NotFound { message: said }
-            | Self::Rejected { message: said, .. }
-            | Self::ContextTooLong { message: said }
-            | Self::CommandFailed { message: said, .. } => Some(said),
+            Self::Overloaded { message, .. }
+            | Self::Interrupted { message }
+            | Self::Unreachable { message }
+            | Self::Refused { message }
+            | Self::Malformed { message }
+            | Self::Unauthorized { message }
+            | Self::NotFound { message }
+            | Self::Rejected { message, .. }
+            | Self::ContextTooLong { message }
+            | Self::CommandFailed { message, .. } => Some(message),
             Self::TimedOut { .. }
             | Self::Truncated { .. }
             | Self::SpawnFailed { .. }

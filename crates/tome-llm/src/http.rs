@@ -142,8 +142,8 @@ impl HttpClient {
 
     /// Shortens the failure's message and removes the key from it.
     pub(crate) fn redact_failure(&self, mut failure: ModelFailure) -> ModelFailure {
-        if let Some(said) = failure.message_mut() {
-            *said = self.redact_message(said);
+        if let Some(message) = failure.message_mut() {
+            *message = self.redact_message(message);
         }
         failure
     }
@@ -170,11 +170,11 @@ impl HttpClient {
     }
 
     /// Shortens a foreign message to one line and removes the key.
-    pub(crate) fn redact_message(&self, said: &str) -> String {
-        let said = tome_text::collapse_whitespace(said);
+    pub(crate) fn redact_message(&self, message: &str) -> String {
+        let message = tome_text::collapse_whitespace(message);
         // Remove the key before cutting: even half a key must not leak.
-        let said = self.key.as_ref().map_or(said.clone(), |key| key.redact(&said));
-        truncate_to(&said, MESSAGE_BYTES_MAX).to_owned()
+        let message = self.key.as_ref().map_or(message.clone(), |key| key.redact(&message));
+        truncate_to(&message, MESSAGE_BYTES_MAX).to_owned()
     }
 }
 

@@ -60,9 +60,9 @@ fn open_owner_only(path: &Path) -> Result<File, String> {
 
 #[cfg(not(unix))]
 fn open_owner_only(path: &Path) -> Result<File, String> {
-    let said = |error: std::io::Error| format!("cannot be read: {error}");
-    if !std::fs::symlink_metadata(path).map_err(said)?.is_file() {
+    let unreadable = |error: std::io::Error| format!("cannot be read: {error}");
+    if !std::fs::symlink_metadata(path).map_err(unreadable)?.is_file() {
         return Err("is not a regular file".to_owned());
     }
-    File::open(path).map_err(said)
+    File::open(path).map_err(unreadable)
 }

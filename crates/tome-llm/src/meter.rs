@@ -144,8 +144,8 @@ impl Budget for TokenMeter {
         // After a restart, an id of the previous meter may belong to another reservation.
         let is_its_own =
             counted.open.get(&reserved.id).is_some_and(|one| one.estimate == reserved.estimate);
-        let known = if is_its_own { counted.open.remove(&reserved.id) } else { None };
-        let input = match known {
+        let estimate = if is_its_own { counted.open.remove(&reserved.id) } else { None };
+        let input = match estimate {
             // Expired and counted with the estimated input: add only what exceeds it.
             Some(one) if one.is_expired => {
                 let state = &mut counted.state;

@@ -70,13 +70,13 @@ impl<M: ChatModel> ChatModel for Metered<M> {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         let needed = CostEstimate {
-            input_tokens: talk.budget_tokens(),
-            output_tokens_max: u64::from(talk.tokens_max),
+            input_tokens: request.budget_tokens(),
+            output_tokens_max: u64::from(request.tokens_max),
         };
         self.call_metered(needed, || {
             let mut heard_tokens = 0_u64;
@@ -86,9 +86,9 @@ impl<M: ChatModel> ChatModel for Metered<M> {
                     StreamEvent::ToolCallStart { name } => budget_tokens(name),
                     StreamEvent::Retry => 0,
                 });
-                heard(piece);
+                on_event(piece);
             };
-            let outcome = self.model.reply(talk, &mut listen, stop);
+            let outcome = self.model.reply(request, &mut listen, stop);
             let spent = match &outcome {
                 Ok(reply) => call_cost(reply.usage.input_total(), reply.usage.output),
                 Err(failure) => failed_call_cost(failure, needed, heard_tokens),

@@ -69,8 +69,8 @@ impl OpenAiModel {
 
     /// Adapts to the rejection of one of these fields. Returns whether to retry.
     pub(crate) fn adapt_to(&self, failure: &ModelFailure, sent: &Value) -> bool {
-        let ModelFailure::Rejected { message: said, .. } = failure else { return false };
-        let about = |words: &str, field: &str| said.contains(words) && sent.get(field).is_some();
+        let ModelFailure::Rejected { message, .. } = failure else { return false };
+        let about = |words: &str, field: &str| message.contains(words) && sent.get(field).is_some();
         if about("max_completion_tokens", "max_tokens") {
             self.uses_completion_tokens.store(true, Ordering::Relaxed);
             return true;
@@ -91,11 +91,11 @@ impl OpenAiModel {
         answer: &Value,
         prompt: &CompletionRequest,
     ) -> Result<Completion, ModelFailure> {
-        let said = |place: &str| answer.pointer(place).and_then(Value::as_str);
-        if let Some(refusal) = said("/choices/0/message/refusal").filter(|it| !it.is_empty()) {
+        let text_at = |pointer: &str| answer.pointer(pointer).and_then(Value::as_str);
+        if let Some(refusal) = text_at("/choices/0/message/refusal").filter(|it| !it.is_empty()) {
             return Err(ModelFailure::Refused { message: self.http.redact_message(refusal) });
         }
-        match said("/choices/0/finish_reason") {
+        match text_at("/choices/0/finish_reason") {
             Some("length") => {
                 return Err(ModelFailure::Truncated { tokens_max: prompt.tokens_max });
             }
@@ -105,11 +105,11 @@ impl OpenAiModel {
             // Some endpoints omit it; a truncated text shows when it is parsed.
             _ => {}
         }
-        let text = said("/choices/0/message/content").filter(|text| !text.trim().is_empty());
+        let text = text_at("/choices/0/message/content").filter(|text| !text.trim().is_empty());
         let Some(text) = text else {
             return Err(ModelFailure::Malformed { message: "it contains no text".to_owned() });
         };
-        let used = |place: &str| answer.pointer(place).and_then(Value::as_u64);
+        let used = |pointer: &str| answer.pointer(pointer).and_then(Value::as_u64);
         Ok(Completion {
             text: text.to_owned(),
             input_tokens: used("/usage/prompt_tokens")

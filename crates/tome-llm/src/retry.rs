@@ -53,20 +53,20 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
-        let mut has_said = false;
+        let mut has_streamed = false;
         self.retry.run_until(stop, || {
-            if std::mem::take(&mut has_said) {
-                heard(StreamEvent::Retry);
+            if std::mem::take(&mut has_streamed) {
+                on_event(StreamEvent::Retry);
             }
             let mut listen = |piece: StreamEvent<'_>| {
-                has_said = true;
-                heard(piece);
+                has_streamed = true;
+                on_event(piece);
             };
-            self.model.reply(talk, &mut listen, stop)
+            self.model.reply(request, &mut listen, stop)
         })
     }
 }
@@ -123,10 +123,12 @@ impl RetryLoop {
         let share = u32::try_from(self.next_random() % 1_000).unwrap_or(0);
         let jittered = backoff / 2 + (backoff / 2_000) * share;
         match failure {
-            ModelFailure::Overloaded { retry_after: Some(asked), .. } if *asked > BACKOFF_MAX => {
+            ModelFailure::Overloaded { retry_after: Some(wanted), .. } if *wanted > BACKOFF_MAX => {
                 None
             }
-            ModelFailure::Overloaded { retry_after: Some(asked), .. } => Some(jittered.max(*asked)),
+            ModelFailure::Overloaded { retry_after: Some(wanted), .. } => {
+                Some(jittered.max(*wanted))
+            }
             _ => Some(jittered),
         }
     }
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_comes_back_sooner_than_asked_for() {
+    fn retries_respect_retry_after() {
         assert!(pauses(1, &busy(Some(20))).into_iter().all(|p| p >= Some(Duration::from_secs(20))));
         assert!(pauses(1, &busy(Some(3_600))).into_iter().all(|pause| pause.is_none()));
     }

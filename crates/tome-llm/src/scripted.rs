@@ -10,18 +10,18 @@ use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
 #[derive(Debug, Default)]
 pub struct ScriptedModel {
     script: Mutex<VecDeque<Result<String, ModelFailure>>>,
-    asked: Mutex<Vec<CompletionRequest>>,
+    requests: Mutex<Vec<CompletionRequest>>,
 }
 
 impl ScriptedModel {
     /// Creates a model with these answers. After the last one it is unreachable.
     pub fn new(answers: impl IntoIterator<Item = Result<String, ModelFailure>>) -> Self {
-        Self { script: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() }
+        Self { script: Mutex::new(answers.into_iter().collect()), requests: Mutex::default() }
     }
 
     /// The prompts received, in order.
     pub fn requests(&self) -> Vec<CompletionRequest> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -31,7 +31,7 @@ impl LanguageModel for ScriptedModel {
     }
 
     fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(prompt.clone());
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(prompt.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let text = next.unwrap_or_else(|| {
             Err(ModelFailure::Unreachable { message: "the script is over".to_owned() })

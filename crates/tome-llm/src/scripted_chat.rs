@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug, Default)]
 pub struct ScriptedChat {
     script: Mutex<VecDeque<Result<ChatResponse, ModelFailure>>>,
-    asked: Mutex<Vec<ChatRequest>>,
+    requests: Mutex<Vec<ChatRequest>>,
     chunk_chars: Option<usize>,
     text_before_failure: String,
 }
@@ -31,20 +31,20 @@ impl ScriptedChat {
 
     /// Streams this text before each scripted failure.
     #[must_use]
-    pub fn with_text_before_failure(mut self, said: &str) -> Self {
-        said.clone_into(&mut self.text_before_failure);
+    pub fn with_text_before_failure(mut self, text: &str) -> Self {
+        text.clone_into(&mut self.text_before_failure);
         self
     }
 
     /// The requests received, in order.
     pub fn requests(&self) -> Vec<ChatRequest> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn emit_text(
         &self,
         text: &str,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<(), ModelFailure> {
         let chars: Vec<char> = text.chars().collect();
@@ -52,7 +52,7 @@ impl ScriptedChat {
             if stop.is_cancelled() {
                 return Err(ModelFailure::Cancelled);
             }
-            heard(StreamEvent::Text(&piece.iter().collect::<String>()));
+            on_event(StreamEvent::Text(&piece.iter().collect::<String>()));
         }
         Ok(())
     }
@@ -65,28 +65,28 @@ impl ChatModel for ScriptedChat {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         if stop.is_cancelled() {
             return Err(ModelFailure::Cancelled);
         }
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(talk.clone());
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
         let over = || Err(ModelFailure::Unreachable { message: "the script is over".to_owned() });
         let reply = match next.unwrap_or_else(over) {
             Ok(reply) => reply,
             Err(failure) => {
-                self.emit_text(&self.text_before_failure, heard, stop)?;
+                self.emit_text(&self.text_before_failure, on_event, stop)?;
                 return Err(failure);
             }
         };
         for part in &reply.parts {
             match part {
-                ContentPart::Text(text) => self.emit_text(text, heard, stop)?,
+                ContentPart::Text(text) => self.emit_text(text, on_event, stop)?,
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name });
+                    on_event(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }

@@ -96,8 +96,8 @@ impl ResponseStream<'_> {
             StreamChunk::Bytes(bytes) => {
                 self.bytes = self.bytes.saturating_add(bytes.len() as u64);
                 if self.bytes > STREAM_BYTES_MAX {
-                    let said = format!("longer than {STREAM_BYTES_MAX} bytes");
-                    return Err(ModelFailure::Malformed { message: said });
+                    let message = format!("longer than {STREAM_BYTES_MAX} bytes");
+                    return Err(ModelFailure::Malformed { message });
                 }
                 Ok(Some(bytes))
             }

@@ -46,7 +46,7 @@ pub trait Memory: MemoryTools {
 
     /// Records events in this order. All of them are durable when this returns. An event whose id is
     /// already stored is not stored again.
-    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError>;
+    fn record_events(&self, events: &[SessionEvent]) -> Result<(), MemoryError>;
 
     /// Returns the newest events of the session, at most `newest_max`, oldest first.
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError>;
@@ -80,8 +80,8 @@ pub trait Memory: MemoryTools {
 
     /// Records that text was injected without being asked for, for the list of injections. By default
     /// it does nothing.
-    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
-        let _ = (why, said);
+    fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
+        let _ = (why, injection);
         Ok(())
     }
 

@@ -96,18 +96,18 @@ impl Memory for LocalMemory {
         self.engine.clock().now()
     }
 
-    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
-        let drafts = moments.iter().map(|moment| self.session.to_draft(moment)).collect();
+    fn record_events(&self, events: &[SessionEvent]) -> Result<(), MemoryError> {
+        let drafts = events.iter().map(|event| self.session.to_draft(event)).collect();
         for stored in self.engine.intake().ingest(drafts) {
             stored.map_err(|error| MemoryError::Unavailable(error.explained()))?;
         }
-        if moments.iter().any(|moment| moment.kind == EventKind::SessionEnd) {
+        if events.iter().any(|event| event.kind == EventKind::SessionEnd) {
             self.catch_up()?;
         }
         Ok(())
     }
 
-    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
+    fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
         let moment = match why {
             "replan" => "tool",
             "store" => "stop",
@@ -120,36 +120,36 @@ impl Memory for LocalMemory {
             agent: self.session.agent.to_string(),
             session_id: self.session.session.to_string(),
             project: self.project_root.clone(),
-            tokens: said.tokens,
-            cut: said.cut.clone(),
+            tokens: injection.tokens,
+            cut: injection.cut.clone(),
             took_ms: 0,
             handed: true,
-            text: said.text.clone(),
+            text: injection.text.clone(),
         })?)
     }
 
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
-        let mut found: Vec<Event> = Vec::new();
+        let mut events: Vec<Event> = Vec::new();
         let (mut after, mut left) = (None, RESUMED_BYTES_MAX);
-        while found.len() < newest_max {
+        while events.len() < newest_max {
             let answer = self.engine.stores().query_events(&EventQuery {
                 session: Some(self.session.session.clone()),
                 project: Some(self.project_root.clone()),
                 newest_first: true,
                 after: after.take(),
-                events_max: (newest_max - found.len()).min(PAGE_EVENTS_MAX),
+                events_max: (newest_max - events.len()).min(PAGE_EVENTS_MAX),
                 bytes_max: PAGE_BYTES_MAX.min(left),
                 ..EventQuery::default()
             })?;
             let read = answer.events.len();
             let kept = take_newest_within(answer.events, &mut left);
             let is_all = kept.len() == read;
-            found.extend(kept);
+            events.extend(kept);
             let Some(more) = answer.more_after.filter(|_| is_all) else { break };
             after = Some(more);
         }
-        found.reverse();
-        Ok(found)
+        events.reverse();
+        Ok(events)
     }
 }
 
@@ -183,8 +183,8 @@ mod tests {
         let who = SessionInfo::new("s1", "/app").unwrap();
         let event = |n: usize, bytes: usize| {
             let text = "x".repeat(bytes);
-            let moment = who.new_event(EventKind::UserMessage, Millis(0), &n.to_string(), text);
-            who.to_event(&moment)
+            let event = who.new_event(EventKind::UserMessage, Millis(0), &n.to_string(), text);
+            who.to_event(&event)
         };
         let mut left = RESUMED_BYTES_MAX;
         let half = RESUMED_BYTES_MAX / 2;

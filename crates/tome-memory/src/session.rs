@@ -69,26 +69,26 @@ impl SessionInfo {
     }
 
     /// Converts an event to the draft that the ledger takes in.
-    pub fn to_draft(&self, moment: &SessionEvent) -> Draft {
-        let role = moment.kind.default_role();
+    pub fn to_draft(&self, event: &SessionEvent) -> Draft {
+        let role = event.kind.default_role();
         Draft {
-            identity: Identity::Fixed(moment.id.clone()),
-            at: moment.at,
+            identity: Identity::Fixed(event.id.clone()),
+            at: event.at,
             session: self.session.clone(),
             agent: self.agent.clone(),
             cwd: self.cwd.clone(),
             project: None,
-            kind: moment.kind,
+            kind: event.kind,
             role,
-            text: moment.text.clone(),
-            tool: moment.tool.clone(),
-            meta: moment.meta.clone(),
+            text: event.text.clone(),
+            tool: event.tool.clone(),
+            meta: event.meta.clone(),
         }
     }
 
     /// Converts an event to the one that the ledger returns for it.
-    pub fn to_event(&self, moment: &SessionEvent) -> Event {
-        self.to_draft(moment).into_event(moment.id.clone(), self.cwd.clone(), moment.at)
+    pub fn to_event(&self, event: &SessionEvent) -> Event {
+        self.to_draft(event).into_event(event.id.clone(), self.cwd.clone(), event.at)
     }
 }
 

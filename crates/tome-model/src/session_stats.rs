@@ -29,7 +29,7 @@ pub struct SessionStats {
 impl SessionStats {
     /// Creates the statistics from the first counted event.
     pub fn from_first_event(event: &Event) -> Self {
-        let mut tally = Self {
+        let mut stats = Self {
             session: event.session.clone(),
             agent: event.agent.clone(),
             project: event.project.clone(),
@@ -39,8 +39,8 @@ impl SessionStats {
             user_messages: 0,
             tool_results: 0,
         };
-        tally.count_event(event);
-        tally
+        stats.count_event(event);
+        stats
     }
 
     /// Counts an event.

@@ -103,9 +103,10 @@ impl BuiltFiles {
             }
         }
         for (path, text) in wanted {
-            let known = self.files.get(&path);
-            let trusted =
-                known.filter(|known| !known.doubtful).and_then(|known| known.text.as_ref());
+            let existing = self.files.get(&path);
+            let trusted = existing
+                .filter(|existing| !existing.doubtful)
+                .and_then(|existing| existing.text.as_ref());
             if trusted == Some(&text) {
                 continue;
             }

@@ -97,20 +97,21 @@ impl NotebookState {
                 changes.iter().map(|change| change.path.as_str()),
             );
         }
-        let appended = match happened.is_empty() {
-            true => None,
-            false => match history.append_records(now, &happened) {
+        let appended = if happened.is_empty() {
+            None
+        } else {
+            match history.append_records(now, &happened) {
                 Ok(appended) => Some(appended),
                 Err(failed) => {
                     pending_write::clear_marker(history.folder());
                     return Err(failed);
                 }
-            },
+            }
         };
         let mut landed = AppliedChanges::default();
-        let made = check_unchanged(folder, changes)
+        let applied = check_unchanged(folder, changes)
             .and_then(|()| move_into_place(folder, staged, changes, &mut landed));
-        if let Err(failed) = made {
+        if let Err(failed) = applied {
             if landed.count > 0 {
                 // Those saves are nowhere else; the caller is told to look either way.
                 let _ = record_overwritten(history, by, now, changes, &landed.overwritten);
@@ -243,15 +244,15 @@ fn record_overwritten(
 /// enough for one to save.
 fn check_unchanged(folder: &Folder, changes: &[NoteChange]) -> Result<()> {
     for change in changes {
-        let found = folder.read_file(&change.path)?.map(|(bytes, _)| bytes);
-        if found != change.before {
+        let current = folder.read_file(&change.path)?.map(|(bytes, _)| bytes);
+        if current != change.before {
             let version = |bytes: &Option<Vec<u8>>| {
                 bytes.as_deref().map_or_else(|| DELETED_VERSION.to_owned(), content_version)
             };
             return Err(NotebookError::VersionConflict {
                 path: change.path.to_string(),
                 expected: version(&change.before),
-                found: version(&found),
+                found: version(&current),
             });
         }
     }

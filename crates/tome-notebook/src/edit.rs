@@ -12,11 +12,11 @@ use crate::{NoteKind, NotebookError, NotebookRules, Result, TextPatch};
 /// Rejects text that is too long or contains NUL.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
     if text.len() > NOTE_BYTES_MAX {
-        let said = format!(
+        let message = format!(
             "{what} would be {} bytes; the limit is {NOTE_BYTES_MAX}: split it",
             text.len()
         );
-        return Err(NotebookError::Invalid(said));
+        return Err(NotebookError::Invalid(message));
     }
     if text.contains('\0') {
         return Err(NotebookError::Invalid(format!(
@@ -29,12 +29,12 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
 /// Rejects an empty or oversized list of patches, and empty search texts.
 pub(crate) fn check_patches(patches: &[TextPatch]) -> Result<()> {
     if patches.is_empty() || patches.len() > PATCHES_MAX {
-        let said = format!("a call takes 1 to {PATCHES_MAX} patches, not {}", patches.len());
-        return Err(NotebookError::Invalid(said));
+        let message = format!("a call takes 1 to {PATCHES_MAX} patches, not {}", patches.len());
+        return Err(NotebookError::Invalid(message));
     }
     if patches.iter().any(|patch| patch.old.is_empty()) {
-        let said = "the text to replace is empty: give it exactly as it appears in the note";
-        return Err(NotebookError::Invalid(said.to_owned()));
+        let message = "the text to replace is empty: give it exactly as it appears in the note";
+        return Err(NotebookError::Invalid(message.to_owned()));
     }
     patches.iter().try_for_each(|patch| check_text("the new text", &patch.new))
 }

@@ -172,20 +172,20 @@ impl Folder {
         if above.is_empty() || self.dir.is_dir(above) {
             return Ok(());
         }
-        let mut made = String::new();
+        let mut created = String::new();
         for part in above.split('/') {
-            let within = made.clone();
-            made.push_str(part);
-            match self.dir.create_dir_with(&made, &private_folder_builder()) {
+            let within = created.clone();
+            created.push_str(part);
+            match self.dir.create_dir_with(&created, &private_folder_builder()) {
                 Ok(()) => self.sync_folder(within.trim_end_matches('/'))?,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => {
-                    return Err(NotebookError::file_error("create", &self.absolute_path(&made))(
-                        error,
-                    ));
+                    return Err(
+                        NotebookError::file_error("create", &self.absolute_path(&created))(error),
+                    );
                 }
             }
-            made.push('/');
+            created.push('/');
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Folder {
     /// listed. With `sweep`, leftover temporary files are deleted; the caller holds the lock, so no
     /// write is using them.
     pub fn list_files(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<FolderListing> {
-        let mut found = Vec::new();
+        let mut files = Vec::new();
         let mut seen = 0;
         let mut waiting = vec![String::new()];
         while let Some(folder) = waiting.pop() {
@@ -282,15 +282,15 @@ impl Folder {
                     && let Ok(path) = NotePath::parse_for_reading(&path)
                     && let Ok(metadata) = entry.metadata()
                 {
-                    found.push((path, FileStamp::from_metadata(&metadata)));
+                    files.push((path, FileStamp::from_metadata(&metadata)));
                 }
                 seen += 1;
                 if seen >= ENTRIES_MAX {
-                    return Ok(FolderListing { files: found, is_complete: false });
+                    return Ok(FolderListing { files, is_complete: false });
                 }
             }
         }
-        Ok(FolderListing { files: found, is_complete: true })
+        Ok(FolderListing { files, is_complete: true })
     }
 }
 
@@ -429,9 +429,10 @@ fn open_regular_file(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File
         cap_std::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     }
     let file = dir.open_with(path, &options)?;
-    match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(std::io::Error::other("it is not a regular file")),
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(std::io::Error::other("it is not a regular file"))
     }
 }
 

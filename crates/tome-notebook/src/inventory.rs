@@ -102,7 +102,7 @@ impl NoteEntry {
 }
 
 fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> String {
-    let made = match kind {
+    let generated = match kind {
         NoteKind::Typed => summary::find_summary(text)
             .unwrap_or_else(|| invisible::escape(path.stem()).into_owned()),
         NoteKind::Insight => {
@@ -117,7 +117,7 @@ fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> Stri
         }
         _ => summary::find_summary(text).unwrap_or_default(),
     };
-    if made.is_empty() { summary::generate_summary(text) } else { made }
+    if generated.is_empty() { summary::generate_summary(text) } else { generated }
 }
 
 /// Reduces a text to one line without control characters, and shortens it.

@@ -172,15 +172,15 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    fn check_places(text: &str, expected: &Expect) {
-        let said: Vec<String> =
+    fn check_contexts(text: &str, expected: &Expect) {
+        let lines: Vec<String> =
             split_lines(text).map(|line| format!("{:?} {}", line.context, line.text)).collect();
-        expected.assert_eq(&said.join("\n"));
+        expected.assert_eq(&lines.join("\n"));
     }
 
     #[test]
     fn each_line_stands_somewhere() {
-        check_places(
+        check_contexts(
             "\u{feff}---\nname: x\n---\n# A\r\n~~~ sh\n```\n~~~\n<!-- a\n# b\n-->\n<!-- c --> d\n- ```\n  x\n  ```\n```a```\n    ````\n```\n",
             &expect![[r"
                 Frontmatter ---

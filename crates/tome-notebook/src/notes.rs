@@ -74,11 +74,11 @@ impl Notebook {
             // The served index is always current, even if its file is out of date.
             self.refresh()?;
         }
-        let found = match Folder::open(self.root())? {
+        let content = match Folder::open(self.root())? {
             Some(folder) => folder.read_file(&path)?,
             None => None,
         };
-        match found {
+        match content {
             Some((bytes, _)) => decode_note(&path, bytes),
             None => match self.find_template(&path) {
                 Some(template) => decode_note(&path, template.into()),
@@ -158,8 +158,8 @@ impl Notebook {
             let summarised =
                 matches!(kind, NoteKind::Fact | NoteKind::Episode) || summary.is_some();
             if summary.is_some() && self.scope != Scope::Project {
-                let said = "summary applies only to a project's notes: leave it out";
-                return Err(NotebookError::Invalid(said.to_owned()));
+                let message = "summary applies only to a project's notes: leave it out";
+                return Err(NotebookError::Invalid(message.to_owned()));
             }
             Ok(if summarised {
                 summary::append_entry(draft.text, draft.path.as_str(), entry, summary)
@@ -385,10 +385,10 @@ fn check_version(
     if same {
         return Ok(());
     }
-    let found = before.map_or_else(|| DELETED_VERSION.to_owned(), content_version);
+    let current = before.map_or_else(|| DELETED_VERSION.to_owned(), content_version);
     Err(NotebookError::VersionConflict {
         path: path.to_string(),
         expected: expected.to_owned(),
-        found,
+        found: current,
     })
 }

@@ -62,16 +62,16 @@ pub(crate) struct DetailMeta {
 pub(crate) fn parse_meta(text: &str) -> Option<DetailMeta> {
     let mut comment = String::new();
     for line in split_lines(text).filter(|line| line.context == LineContext::Comment) {
-        let said = line.text.trim();
-        let said =
-            if comment.is_empty() { said.strip_prefix("<!--").unwrap_or(said) } else { said };
-        let (said, is_over) =
-            said.split_once("-->").map_or((said, false), |(said, _)| (said, true));
-        comment.push_str(said);
+        let text = line.text.trim();
+        let text =
+            if comment.is_empty() { text.strip_prefix("<!--").unwrap_or(text) } else { text };
+        let (text, is_over) =
+            text.split_once("-->").map_or((text, false), |(text, _)| (text, true));
+        comment.push_str(text);
         comment.push('\n');
         if is_over {
-            if let Some(said) = comment.trim().strip_prefix("META:") {
-                return Some(DetailMeta::parse(said));
+            if let Some(fields) = comment.trim().strip_prefix("META:") {
+                return Some(DetailMeta::parse(fields));
             }
             comment.clear();
         }
@@ -81,11 +81,11 @@ pub(crate) fn parse_meta(text: &str) -> Option<DetailMeta> {
 
 impl DetailMeta {
     /// Parses one key per line, with or without a bullet, or all on one line, separated by bullets.
-    fn parse(said: &str) -> Self {
+    fn parse(text: &str) -> Self {
         let mut meta = Self::default();
-        let said = said.trim();
+        let text = text.trim();
         let parts: Vec<&str> =
-            if said.contains('\n') { said.lines().collect() } else { said.split(" - ").collect() };
+            if text.contains('\n') { text.lines().collect() } else { text.split(" - ").collect() };
         for part in parts {
             let part = part.trim();
             let part = part.strip_prefix("- ").unwrap_or(part).trim();
@@ -157,8 +157,8 @@ fn extract_keywords(text: &str, path: &str) -> Vec<String> {
     let mut scores: HashMap<String, (usize, usize)> = HashMap::new();
     let mut count = |text: &str, weight: usize| {
         for word in split_words(text) {
-            let place = scores.len();
-            scores.entry(word).or_insert((0, place)).0 += weight;
+            let order = scores.len();
+            scores.entry(word).or_insert((0, order)).0 += weight;
         }
     };
     count(&titles::from_path(path), 2);
@@ -171,7 +171,7 @@ fn extract_keywords(text: &str, path: &str) -> Vec<String> {
         }
     }
     let mut ranked: Vec<(String, (usize, usize))> = scores.into_iter().collect();
-    ranked.sort_by_key(|(_, (score, place))| (std::cmp::Reverse(*score), *place));
+    ranked.sort_by_key(|(_, (score, order))| (std::cmp::Reverse(*score), *order));
     ranked.into_iter().take(KEYWORDS_MAX).map(|(word, _)| word).collect()
 }
 

@@ -168,13 +168,13 @@ impl NotebookState {
         };
         // If this fails half-way, the next call checks every file.
         self.loaded = false;
-        let found = match changed {
+        let changes = match changed {
             FolderChanges::Files(files) => self.check_files(&files)?,
             FolderChanges::Unknown => self.check_all_files(overdue)?,
         };
-        let recorded = match &found {
-            found if found.is_empty() => Ok(()),
-            found if records => self.record_changes(now, found),
+        let recorded = match &changes {
+            changes if changes.is_empty() => Ok(()),
+            changes if records => self.record_changes(now, changes),
             _ => Ok(()),
         };
         if records && recorded.is_ok() {
@@ -183,17 +183,17 @@ impl NotebookState {
         }
         self.has_unrecorded_changes = match (records, &recorded) {
             (true, recorded) => recorded.is_err(),
-            (false, _) => self.has_unrecorded_changes || !found.is_empty(),
+            (false, _) => self.has_unrecorded_changes || !changes.is_empty(),
         };
         if record {
             recorded?;
         }
         self.loaded = true;
-        Ok(found.len())
+        Ok(changes.len())
     }
 
     fn check_files(&mut self, files: &BTreeSet<String>) -> Result<Vec<UnrecordedChange>> {
-        let mut found = Vec::new();
+        let mut changes = Vec::new();
         for path in files.iter().filter_map(|path| NotePath::parse_for_reading(path).ok()) {
             if path.is_index() {
                 self.built.mark_doubtful(&self.folder, &path);
@@ -201,12 +201,12 @@ impl NotebookState {
             }
             self.unserved.notes.remove(&path);
             if !self.exceeds_note_limit(&path) {
-                found.extend(self.check_file(path, None)?);
+                changes.extend(self.check_file(path, None)?);
             } else if self.folder.read_stamp(&path).is_ok_and(|stamp| stamp.is_some()) {
                 self.unserved.insert(path);
             }
         }
-        Ok(found)
+        Ok(changes)
     }
 
     /// Checks every file; with `overdue` also compares known files with the history, because
@@ -226,20 +226,21 @@ impl NotebookState {
         self.built.mark_all_doubtful();
         let there = self.select_served_notes(walked);
         let mut gone: BTreeSet<NotePath> = self.inventory.keys().cloned().collect();
-        let known =
+        let inventoried =
             self.history.existing_paths().filter_map(|path| NotePath::parse_for_reading(path).ok());
-        gone.extend(known.filter(|path| !path.is_index()));
-        let mut found = Vec::new();
+        gone.extend(inventoried.filter(|path| !path.is_index()));
+        let mut changes = Vec::new();
         for (path, stamp) in there {
             gone.remove(&path);
-            let known = self.inventory.get(&path).map(|known| known.version.as_str());
-            let recorded = !overdue || self.history.latest_version(path.as_str()) == known;
-            found.extend(self.check_file(path, recorded.then_some(stamp))?);
+            let inventoried =
+                self.inventory.get(&path).map(|inventoried| inventoried.version.as_str());
+            let recorded = !overdue || self.history.latest_version(path.as_str()) == inventoried;
+            changes.extend(self.check_file(path, recorded.then_some(stamp))?);
         }
         for path in gone {
-            found.extend(self.check_file(path, None)?);
+            changes.extend(self.check_file(path, None)?);
         }
-        Ok(found)
+        Ok(changes)
     }
 
     /// Whether a new file would exceed the note limit; notes that are already known never do.
@@ -277,10 +278,10 @@ impl NotebookState {
         path: NotePath,
         stamp: Option<FileStamp>,
     ) -> Result<Option<UnrecordedChange>> {
-        let known = self.inventory.get(&path);
-        if let (Some(stamp), Some(known)) = (stamp, known)
-            && known.stamp_is_reliable
-            && known.stamp == stamp
+        let recorded = self.inventory.get(&path);
+        if let (Some(stamp), Some(recorded)) = (stamp, recorded)
+            && recorded.stamp_is_reliable
+            && recorded.stamp == stamp
         {
             return Ok(None);
         }
@@ -331,34 +332,34 @@ impl NotebookState {
         self.prepare.run(&self.folder.absolute_path(""))
     }
 
-    fn record_changes(&mut self, now: Millis, found: &[UnrecordedChange]) -> Result<()> {
+    fn record_changes(&mut self, now: Millis, changes: &[UnrecordedChange]) -> Result<()> {
         self.prepare_first_write()?;
-        let authors = self.find_authors(found)?;
+        let authors = self.find_authors(changes)?;
         let by = outside_author();
         let mut befores: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
-        if found.len() <= DELTA_CHANGES_MAX {
-            for found in found {
+        if changes.len() <= DELTA_CHANGES_MAX {
+            for change in changes {
                 if self
                     .history
-                    .latest_version(found.path.as_str())
+                    .latest_version(change.path.as_str())
                     .is_some_and(|latest| latest != DELETED_VERSION)
                 {
-                    let last = self.history.read_last_content(found.path.as_str())?;
-                    befores.extend(last.map(|content| (found.path.as_str(), content)));
+                    let last = self.history.read_last_content(change.path.as_str())?;
+                    befores.extend(last.map(|content| (change.path.as_str(), content)));
                 }
             }
         }
-        let happened: Vec<HistoryRecord<'_>> = found
+        let happened: Vec<HistoryRecord<'_>> = changes
             .iter()
-            .map(|found| HistoryRecord {
-                path: found.path.as_str(),
-                by: authors.get(found.path.as_str()).unwrap_or(&by),
+            .map(|change| HistoryRecord {
+                path: change.path.as_str(),
+                by: authors.get(change.path.as_str()).unwrap_or(&by),
                 existed: self
                     .history
-                    .latest_version(found.path.as_str())
+                    .latest_version(change.path.as_str())
                     .is_some_and(|at| at != DELETED_VERSION),
-                before: befores.get(found.path.as_str()).map(Vec::as_slice),
-                after: found.after.as_deref(),
+                before: befores.get(change.path.as_str()).map(Vec::as_slice),
+                after: change.after.as_deref(),
             })
             .collect();
         self.history.append_records(now, &happened).map(drop)
@@ -368,18 +369,18 @@ impl NotebookState {
 impl NotebookState {
     /// Finds the authors of changes that were made through Tome after all: a write that was
     /// interrupted, or a file that again holds an earlier version written through Tome.
-    fn find_authors(&self, found: &[UnrecordedChange]) -> Result<HashMap<String, Author>> {
+    fn find_authors(&self, changes: &[UnrecordedChange]) -> Result<HashMap<String, Author>> {
         let mut authors = HashMap::new();
         if let Some(pending) = pending_write::read_marker(self.history.folder()) {
-            let paths = found.iter().map(|found| found.path.as_str());
+            let paths = changes.iter().map(|change| change.path.as_str());
             let covered = paths.filter(|path| pending.covers(path));
             authors.extend(covered.map(|path| (path.to_owned(), pending.author())));
         }
         let mut versions = HashMap::new();
-        for found in found {
-            let path = found.path.as_str();
+        for change in changes {
+            let path = change.path.as_str();
             let is_known = self.history.latest_version(path).is_some();
-            if let Some(bytes) = found.after.as_ref().filter(|_| is_known) {
+            if let Some(bytes) = change.after.as_ref().filter(|_| is_known) {
                 versions.insert(path, content_version(bytes));
             }
         }

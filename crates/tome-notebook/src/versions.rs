@@ -72,12 +72,12 @@ impl Notebook {
 
     fn load_content_at(&self, path: &NotePath, version: &str) -> Result<Vec<u8>> {
         if version.len() < VERSION_DIGITS_MIN || version == DELETED_VERSION {
-            let said = format!(
+            let message = format!(
                 "{version:?} is not a version: give at least {VERSION_DIGITS_MIN} digits of one listed by `tome memory log {path}`"
             );
-            return Err(NotebookError::Invalid(said));
+            return Err(NotebookError::Invalid(message));
         }
-        let mut found: Option<(String, Vec<u8>)> = None;
+        let mut matched: Option<(String, Vec<u8>)> = None;
         let mut ambiguous = false;
         History::new(self.history_folder()).for_each_content(
             path.as_str(),
@@ -85,17 +85,17 @@ impl Notebook {
                 let is_other = |(other, _): &(String, Vec<u8>)| other != known;
                 match content {
                     _ if !known.starts_with(version) => {}
-                    _ if found.as_ref().is_some_and(is_other) => ambiguous = true,
-                    Some(content) => found = Some((known.to_owned(), content.to_vec())),
+                    _ if matched.as_ref().is_some_and(is_other) => ambiguous = true,
+                    Some(content) => matched = Some((known.to_owned(), content.to_vec())),
                     None => {}
                 }
             },
         )?;
         if ambiguous {
-            let said = format!("{version} matches several versions: give more digits");
-            return Err(NotebookError::Invalid(said));
+            let message = format!("{version} matches several versions: give more digits");
+            return Err(NotebookError::Invalid(message));
         }
-        found.map(|(_, content)| content).ok_or_else(|| NotebookError::NotFound {
+        matched.map(|(_, content)| content).ok_or_else(|| NotebookError::NotFound {
             path: format!("version {version} of {path}"),
             hint: Some(format!("`tome memory log {path}` lists its versions")),
         })

@@ -111,7 +111,7 @@ impl Recall {
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        copies: Arc<Transcripts>,
+        transcripts: Arc<Transcripts>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -125,7 +125,7 @@ impl Recall {
             home,
             stores,
             notebooks,
-            transcripts: copies,
+            transcripts,
             embedder,
             sets: index_sets,
             uses: AtomicU64::new(0),
@@ -453,8 +453,8 @@ impl Recall {
 
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
-        let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);
-        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
+        let (notebooks, transcripts) = (&self.indexer.notebooks, &self.indexer.transcripts);
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(transcripts))
     }
 
     /// Name and version of the embedder.

@@ -106,7 +106,7 @@ impl CandidatePool {
             return Ok(());
         }
         let since = Instant::now();
-        let mut looked = 0;
+        let mut scanned = 0;
         if let Some(ledger) = ledger
             && !has_words
             && filter.sources.contains(&EntrySource::Node)
@@ -119,11 +119,11 @@ impl CandidatePool {
             };
             for project in projects {
                 let scan = literal::scan_contents(ledger, &project, scan_query)?;
-                looked += scan.scanned;
+                scanned += scan.scanned;
                 self.add_scan(search.set_index, scan, "nodes of the contents");
             }
         } else if let (Some(ledger), Some(cursor)) = (ledger, cursor) {
-            looked += self.scan_changed_nodes(&search, ledger, cursor)?;
+            scanned += self.scan_changed_nodes(&search, ledger, cursor)?;
         }
         if let Some(ledger) = ledger
             && let Some(first) = ledger.damage().first()
@@ -144,7 +144,7 @@ impl CandidatePool {
             self.report.record_tier(has_words, has_vectors);
         }
         let known = known.filter(|_| has_words).unwrap_or_default();
-        looked += self.scan_unindexed_files(&search, index_set, &files, &known)?;
+        scanned += self.scan_unindexed_files(&search, index_set, &files, &known)?;
         if let Some(covered) = known_in_vectors.filter(|_| has_vectors) {
             let lacking = files.iter().filter(|file| !covered.contains(&file.stamp())).count();
             if lacking > 0 {
@@ -152,7 +152,7 @@ impl CandidatePool {
                 index_set.is_outdated.store(true, Ordering::Relaxed);
             }
         }
-        self.report.record_stage("literal: pages", since, format!("{looked} pages scanned"));
+        self.report.record_stage("literal: pages", since, format!("{scanned} pages scanned"));
         Ok(())
     }
 }

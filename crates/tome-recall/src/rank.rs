@@ -157,24 +157,24 @@ impl CandidatePool {
         let similarities = add_neighbor_similarity(&own, &matches, near);
         // With a BM25 index, the text scan is redundant: BM25 also has IDF.
         let is_indexed = self.sets.stats.indexes > 0;
-        let looked: Vec<Option<f32>> = match plan.tier {
+        let literal_scores: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Bm25 | Tier::Vectors) => vec![None; matches.len()],
             None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
             _ => relative_to_best(self.score_literally(plan)),
         };
         let kinds: Vec<SourceKind> =
             self.candidates.list.iter().map(|candidate| source_kind(candidate.source)).collect();
-        let (words_ranks, similarity_ranks, looked_ranks) = (
+        let (words_ranks, similarity_ranks, literal_ranks) = (
             rank_by_kind(&words, &kinds),
             rank_by_kind(&similarities, &kinds),
-            rank_by_kind(&looked, &kinds),
+            rank_by_kind(&literal_scores, &kinds),
         );
         let at = |scores: &[Option<f32>], index: usize| scores.get(index).copied().flatten();
         let fuse = |index: usize| {
             let scores = TierScores {
                 words: at(&words, index),
                 similarity: at(&similarities, index),
-                literal: at(&looked, index),
+                literal: at(&literal_scores, index),
             };
             scores.fuse(similarity_weight) * turn_factor(&matches, index, near)
         };
@@ -191,7 +191,7 @@ impl CandidatePool {
                 let ranks = [
                     of(Tier::Bm25, &words_ranks, &words),
                     of(Tier::Vectors, &similarity_ranks, &similarities),
-                    of(Tier::Literal, &looked_ranks, &looked),
+                    of(Tier::Literal, &literal_ranks, &literal_scores),
                 ];
                 let own = matches.get(index).and_then(Option::as_ref);
                 RankedCandidate {
@@ -301,16 +301,16 @@ impl CandidatePool {
 
     /// Scores each text with the query matcher, weighted by IDF.
     fn score_literally(&self, plan: &RecallPlan) -> Vec<Option<f32>> {
-        let mut needle = plan.matcher.clone();
+        let mut matcher = plan.matcher.clone();
         if self.sets.stats.indexes > 0 {
-            needle.set_weights(|term| {
+            matcher.set_weights(|term| {
                 let stems = tome_text::stemmed_terms(term);
                 stems.iter().map(|stem| self.sets.stats.idf(stem)).fold(0.1, f32::max)
             });
         }
         let of = |candidate: &RecallCandidate| {
             let body = candidate.body.as_ref()?;
-            needle.match_with_title(&body.title, &body.text).map(|look| look.score())
+            matcher.match_with_title(&body.title, &body.text).map(|look| look.score())
         };
         self.candidates.list.iter().map(of).collect()
     }

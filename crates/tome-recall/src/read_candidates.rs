@@ -128,10 +128,10 @@ impl CandidatePool {
         // Where file descriptors are few, stores are opened one after the other.
         let opens_many = is_wide && indexer.stores.index_sets_max() > 0;
         let per_thread = if opens_many { STORES_PER_THREAD } else { TEXTS_PER_THREAD };
-        let mut looked = parallel::map(pages, per_thread, work);
-        looked.sort_by_key(|(index, _)| *index);
+        let mut pages_read = parallel::map(pages, per_thread, work);
+        pages_read.sort_by_key(|(index, _)| *index);
         let mut all = Vec::new();
-        for (_, page) in looked {
+        for (_, page) in pages_read {
             let (results, problem) = page?;
             all.extend(results);
             if let Some(problem) = problem {

@@ -55,10 +55,10 @@ impl CandidatePool {
         // A file names the folder of its session.
         let session = search.filter.session.as_deref().map(layout::session_dir_name);
         let filter = EntryFilter { session, ..search.filter.clone() };
-        let (mut looked, mut had, mut late) = (0, 0, 0u64);
+        let (mut scanned, mut unchanged, mut late) = (0, 0, 0u64);
         for file in files {
             if indexed.contains(&file.stamp()) {
-                had += 1;
+                unchanged += 1;
                 continue;
             }
             if !filter.admits(&file.meta()) {
@@ -68,7 +68,7 @@ impl CandidatePool {
                 late += 1;
                 continue;
             }
-            looked += 1;
+            scanned += 1;
             let mut entries = search.indexer.build_file_entries(file);
             // Not everything in a file of lessons is one.
             entries.retain(|entry| filter.admits(&entry.meta()));
@@ -78,12 +78,12 @@ impl CandidatePool {
             self.report.report_unread(format!("{late} notes that are not indexed yet"));
         }
         // Deleted files are no hits, but still affect the index's statistics until it is updated.
-        let gone = indexed.len().saturating_sub(had) as u64;
-        if looked + gone > 0 {
-            self.report.record_behind(looked + gone);
+        let gone = indexed.len().saturating_sub(unchanged) as u64;
+        if scanned + gone > 0 {
+            self.report.record_behind(scanned + gone);
             index_set.is_outdated.store(true, Ordering::Relaxed);
         }
-        Ok(looked)
+        Ok(scanned)
     }
 
     /// Matches entries as the index would have them.

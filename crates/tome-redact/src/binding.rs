@@ -218,7 +218,7 @@ fn follows_setter(hay: Haystack<'_>, name: &SecretName<'_>) -> bool {
 /// Whether a word of at least 16 bytes with a digit follows, which is probably generated.
 fn is_generated_word_next(hay: Haystack<'_>, at: usize) -> bool {
     let end = hay.skip_while_within(at, 64, |b| b > b' ');
-    end - at >= 16 && (at..end).any(|place| hay.byte_at(place).is_ascii_digit())
+    end - at >= 16 && (at..end).any(|i| hay.byte_at(i).is_ascii_digit())
 }
 
 /// `machine x login y password z`.

@@ -347,11 +347,11 @@ fn find_secret(
         Either | Attached | Next | Cookies => None,
     };
     if let Some(separator) = separator {
-        let found = hay.skip_while_within(start, end - start, |b| b != separator);
-        if found >= end {
+        let separator_at = hay.skip_while_within(start, end - start, |b| b != separator);
+        if separator_at >= end {
             return None;
         }
-        start = found + 1;
+        start = separator_at + 1;
         // `--from-literal=name='value'`
         if let Some(inner) = is_quote(hay.byte_at(start)).then(|| find_value(hay, start)).flatten()
         {

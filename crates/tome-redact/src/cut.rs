@@ -169,11 +169,11 @@ pub(crate) fn add_rendered_cuts<'r>(
     cuts: &mut Vec<RedactionCut<'r>>,
     found: Vec<RedactionCut<'r>>,
 ) {
-    let mut made = cuts.clone().into_iter().peekable();
+    let mut applied = cuts.clone().into_iter().peekable();
     // Positions after the last mark passed, in the source and in the rendered text.
     let (mut source, mut rendered) = (0usize, 0usize);
-    let mut place = |at: usize| {
-        while let Some(cut) = made.next_if(|cut| {
+    let mut to_source = |at: usize| {
+        while let Some(cut) = applied.next_if(|cut| {
             let mark_start = rendered + (cut.start - source);
             mark_start + cut.mark.len() <= at
         }) {
@@ -183,7 +183,7 @@ pub(crate) fn add_rendered_cuts<'r>(
         source + (at - rendered)
     };
     for cut in found {
-        let (start, end) = (place(cut.start), place(cut.end));
+        let (start, end) = (to_source(cut.start), to_source(cut.end));
         cuts.push(RedactionCut { start, end, ..cut });
     }
     join_cuts(cuts);

@@ -290,11 +290,11 @@ fn is_quoted_secret(value: &str) -> bool {
     if words.clone().count() < 2 {
         return !is_code_name(value);
     }
-    let said = |word: &str| {
+    let is_prose = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
         is_sentence_word(&word.replace('\'', "")) || is_secret_noun(word)
     };
-    words.clone().count() <= 12 && !words.any(said)
+    words.clone().count() <= 12 && !words.any(is_prose)
 }
 
 /// `user.password`, `x.y.z`: words joined by dots, the name of a message or a field.

@@ -84,8 +84,8 @@ impl Highlighter {
                 if run == word || run_stem == *stem {
                     mark(at, run.len());
                 } else if word.len() >= SUBSTRING_CHARS_MIN {
-                    let places = run.windows(word.len()).enumerate();
-                    places.filter(|(_, part)| part == word).for_each(|(from, _)| {
+                    let windows = run.windows(word.len()).enumerate();
+                    windows.filter(|(_, part)| part == word).for_each(|(from, _)| {
                         mark(at + from, word.len());
                     });
                 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_for_is_bold() {
+    fn query_terms_are_bold() {
         check("JWT refresh", "refresh the jwt, JWTs too", "[refresh] the [jwt], [JWTs] too");
         check("what about the lexer", "the src/lexer.rs", "the src/[lexer].rs");
         check("identifier", "unicode Identifiers", "unicode [Identifiers]");

@@ -95,8 +95,8 @@ pub fn print_hanging(
     if lines.is_empty() {
         return writeln!(out, "{}", mark.trim_end());
     }
-    for (place, line) in lines.iter().enumerate() {
-        writeln!(out, "{}{line}", if place == 0 { mark } else { &rest })?;
+    for (i, line) in lines.iter().enumerate() {
+        writeln!(out, "{}{line}", if i == 0 { mark } else { &rest })?;
     }
     Ok(())
 }
@@ -113,8 +113,8 @@ pub fn print_styled(
     let rest = " ".repeat(indent);
     let lines =
         wrap_lines(&one_line(text, HANGING_CHARS_MAX), width.saturating_sub(indent).max(10));
-    for (place, line) in lines.iter().enumerate() {
-        let pad = if place == 0 { "" } else { &rest };
+    for (i, line) in lines.iter().enumerate() {
+        let pad = if i == 0 { "" } else { &rest };
         writeln!(out, "{pad}{style}{line}{RESET}")?;
     }
     Ok(())
@@ -182,9 +182,10 @@ fn shrink_widest(widths: &mut [usize], columns: usize, is_number: &dyn Fn(usize)
 }
 
 fn fit_cell(cell: &str, width: usize) -> String {
-    match cell.starts_with(['/', '~']) {
-        true => truncate_start(cell, width),
-        false => truncate_end(cell, width),
+    if cell.starts_with(['/', '~']) {
+        truncate_start(cell, width)
+    } else {
+        truncate_end(cell, width)
     }
 }
 

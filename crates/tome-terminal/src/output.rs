@@ -32,10 +32,7 @@ pub fn stdout() -> SafeWriter<AutoStream<Stdout>> {
 /// has none.
 pub fn style_for_stdout(text: &str) -> String {
     let safe = neutralize(text);
-    match has_styles() {
-        true => safe.into_owned(),
-        false => anstream::adapter::strip_str(&safe).to_string(),
-    }
+    if has_styles() { safe.into_owned() } else { anstream::adapter::strip_str(&safe).to_string() }
 }
 
 /// Whether text on standard output has styles.
@@ -168,14 +165,13 @@ fn escape_json(text: &str) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_control_like(c) {
-            true => {
-                let mut units = [0; 2];
-                for unit in c.encode_utf16(&mut units) {
-                    escaped.push_str(&format!("\\u{unit:04x}"));
-                }
+        if is_control_like(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
             }
-            false => escaped.push(c),
+        } else {
+            escaped.push(c);
         }
     }
     Cow::Owned(escaped)

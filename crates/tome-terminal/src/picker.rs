@@ -92,14 +92,14 @@ impl<'a> PickerState<'a> {
     fn filter(&mut self) {
         let words: Vec<String> = self.typed.split_whitespace().map(str::to_lowercase).collect();
         let mut scored: Vec<(u32, usize)> = Vec::new();
-        for (place, entry) in self.entries.iter().enumerate() {
+        for (index, entry) in self.entries.iter().enumerate() {
             let entry = entry.to_lowercase();
             let scores: Option<Vec<u32>> =
                 words.iter().map(|word| match_score(&entry, word)).collect();
-            scored.extend(scores.map(|scores| (scores.iter().sum(), place)));
+            scored.extend(scores.map(|scores| (scores.iter().sum(), index)));
         }
-        scored.sort_by_key(|(score, place)| (*score, *place));
-        self.matches = scored.into_iter().map(|(_, place)| place).collect();
+        scored.sort_by_key(|(score, index)| (*score, *index));
+        self.matches = scored.into_iter().map(|(_, index)| index).collect();
         self.chosen = 0;
     }
 
@@ -108,14 +108,15 @@ impl<'a> PickerState<'a> {
         let first = (self.chosen + 1).saturating_sub(rows);
         let head = truncate_end(&format!("{title} {}", one_line(&self.typed, 200)), room);
         let mut lines = vec![format!("{BOLD}{head}{RESET}")];
-        for (place, entry) in self.matches.iter().enumerate().skip(first).take(rows) {
+        for (index, entry) in self.matches.iter().enumerate().skip(first).take(rows) {
             // The columns of an entry stay apart, so only control characters are replaced.
             let text = self.entries.get(*entry).map(String::as_str).unwrap_or_default();
             let text: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
             let text = truncate_end(&text, room.saturating_sub(2));
-            lines.push(match place == self.chosen {
-                true => format!("{GREEN}❯ {text}{RESET}"),
-                false => format!("  {text}"),
+            lines.push(if index == self.chosen {
+                format!("{GREEN}❯ {text}{RESET}")
+            } else {
+                format!("  {text}")
             });
         }
         let hidden = self.matches.len().saturating_sub(first + rows);
@@ -135,9 +136,9 @@ fn match_score(text: &str, word: &str) -> Option<u32> {
         return Some(0);
     }
     let (mut gaps, mut rest) = (0, text.chars());
-    for (place, wanted) in word.chars().enumerate() {
+    for (i, wanted) in word.chars().enumerate() {
         let skipped = rest.position(|c| c == wanted)?;
-        if place > 0 {
+        if i > 0 {
             gaps += u32::try_from(skipped).unwrap_or(u32::MAX / 64).min(u32::MAX / 64);
         }
     }

@@ -63,7 +63,7 @@ impl<W: Write> Drop for WrappedWriter<W> {
 fn wrap_styled(line: &str, indent: usize, width: usize) -> String {
     let indent = indent.min(width / 2);
     let (mut text, mut used, mut has_word) = (String::new(), 0, false);
-    for (place, word) in line.split(' ').enumerate() {
+    for (i, word) in line.split(' ').enumerate() {
         let columns = styled_width(word);
         // A word that a line of its own would not move to the left stays.
         let gains = has_word && used + 1 > indent;
@@ -72,7 +72,7 @@ fn wrap_styled(line: &str, indent: usize, width: usize) -> String {
             text.push('\n');
             text.push_str(&" ".repeat(indent));
             used = indent;
-        } else if place > 0 {
+        } else if i > 0 {
             text.push(' ');
             used += 1;
         }

@@ -25,8 +25,8 @@ pub struct TestTerminal {
 impl TestTerminal {
     /// Whether this machine can provide a terminal.
     pub fn is_available() -> bool {
-        let asked = Command::new("script").arg("--version").output();
-        asked.is_ok_and(|said| String::from_utf8_lossy(&said.stdout).contains("util-linux"))
+        let ran = Command::new("script").arg("--version").output();
+        ran.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("util-linux"))
     }
 
     /// Runs a command, of which only the program, arguments, folder and set variables count.

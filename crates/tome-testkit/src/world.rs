@@ -209,9 +209,12 @@ impl World {
         }
         let ran = Self::run_within(command, payload.as_ref(), HOOK_HANGS);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{command:?}");
-        let said = ran.json_lines();
-        assert!(said.len() <= 1 && said.iter().all(Value::is_object), "{command:?} said {said:?}");
-        said.into_iter().next()
+        let responses = ran.json_lines();
+        assert!(
+            responses.len() <= 1 && responses.iter().all(Value::is_object),
+            "{command:?} said {responses:?}"
+        );
+        responses.into_iter().next()
     }
 
     /// Stores lines with `tome ingest`.

@@ -27,11 +27,11 @@ pub fn build_chat_model(
     clock: &Arc<dyn Clock>,
     stop: &CancelToken,
 ) -> Result<Option<Arc<dyn ChatModel>>, ModelFailure> {
-    let Some(asked) = resolve_model_config(settings)? else { return Ok(None) };
-    let endpoint = asked.build_endpoint(settings)?;
-    let model: Box<dyn ChatModel> = match asked.vendor {
-        ModelVendor::Anthropic => Box::new(AnthropicModel::new(&endpoint, asked.model)?),
-        ModelVendor::OpenAi => Box::new(OpenAiModel::new(&endpoint, asked.model)?),
+    let Some(config) = resolve_model_config(settings)? else { return Ok(None) };
+    let endpoint = config.build_endpoint(settings)?;
+    let model: Box<dyn ChatModel> = match config.vendor {
+        ModelVendor::Anthropic => Box::new(AnthropicModel::new(&endpoint, config.model)?),
+        ModelVendor::OpenAi => Box::new(OpenAiModel::new(&endpoint, config.model)?),
     };
     let today = Arc::clone(clock);
     let metered = Metered::new(model, budget, move || today.today());
@@ -42,7 +42,7 @@ pub fn build_chat_model(
 /// Finds the settings sections that configure the model.
 pub fn find_model_sections(settings: &Settings) -> ModelSections {
     let endpoint =
-        resolve_model_config(settings).ok().flatten().map_or("chat", |asked| asked.section);
+        resolve_model_config(settings).ok().flatten().map_or("chat", |config| config.section);
     let model = if settings.chat.model.is_empty() { endpoint } else { "chat" };
     ModelSections { endpoint, model }
 }
@@ -82,7 +82,7 @@ fn resolve_model_config(settings: &Settings) -> Result<Option<ModelConfig<'_>>, 
         key_env: &summarizer.key_env,
         key_file: &summarizer.key_file,
     };
-    let asked = match (chat.provider, summarizer.kind) {
+    let config = match (chat.provider, summarizer.kind) {
         (Some(ChatProvider::Disabled), _) => return Ok(None),
         (Some(ChatProvider::Anthropic), _) => own(ModelVendor::Anthropic),
         (Some(ChatProvider::OpenAi), _) => own(ModelVendor::OpenAi),
@@ -90,18 +90,18 @@ fn resolve_model_config(settings: &Settings) -> Result<Option<ModelConfig<'_>>, 
         (None, _)
             if [&chat.base_url, &chat.key_env, &chat.key_file].iter().any(|it| !it.is_empty()) =>
         {
-            let said = "chat.provider is not set: set it to anthropic or openai for the other chat.* settings to apply";
-            return Err(ModelFailure::Misconfigured(said.to_owned()));
+            let message = "chat.provider is not set: set it to anthropic or openai for the other chat.* settings to apply";
+            return Err(ModelFailure::Misconfigured(message.to_owned()));
         }
         (None, SummarizerKind::Anthropic) => summarizers(ModelVendor::Anthropic),
         (None, SummarizerKind::OpenAi) => summarizers(ModelVendor::OpenAi),
         (None, SummarizerKind::Extractive | SummarizerKind::Command) => return Ok(None),
     };
-    if asked.model.is_empty() {
-        let said = format!("{}.model is not set", asked.section);
-        return Err(ModelFailure::Misconfigured(said));
+    if config.model.is_empty() {
+        let message = format!("{}.model is not set", config.section);
+        return Err(ModelFailure::Misconfigured(message));
     }
-    Ok(Some(asked))
+    Ok(Some(config))
 }
 
 impl ModelConfig<'_> {

@@ -123,8 +123,8 @@ fn build_grouped_help(command: &clap::Command) -> String {
             let about = about(found).unwrap_or_default();
             // Writing to a string cannot fail.
             let width = known_width().unwrap_or(usize::MAX).saturating_sub(HELP_LABEL_COLUMNS);
-            for (place, line) in wrap_lines(&about, width).iter().enumerate() {
-                let label = if place == 0 { found.get_name() } else { "" };
+            for (i, line) in wrap_lines(&about, width).iter().enumerate() {
+                let label = if i == 0 { found.get_name() } else { "" };
                 let _ = writeln!(text, "  {name}{label:<12}{name:#} {line}");
             }
         }

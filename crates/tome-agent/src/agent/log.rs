@@ -59,26 +59,26 @@ impl SessionLog {
 
     /// Runs the triggers on an event and records it. If memory does not accept it, the event is kept
     /// and written with the next one.
-    pub(super) fn append(&mut self, memory: &dyn Memory, moment: SessionEvent) -> LoggedEvent {
-        let draft = memory.session().to_draft(&moment);
+    pub(super) fn append(&mut self, memory: &dyn Memory, event: SessionEvent) -> LoggedEvent {
+        let draft = memory.session().to_draft(&event);
         let due = self.triggers.process_event(&TriggerEvent::from_draft(&draft), &self.settings);
-        self.pending.push(moment.clone());
+        self.pending.push(event.clone());
         // A failure is reported when the run flushes the log.
         let _ = self.flush(memory);
-        LoggedEvent { event: moment, due }
+        LoggedEvent { event, due }
     }
 
     /// Like [`SessionLog::append`], but fails if the event cannot be recorded.
     pub(super) fn append_strict(
         &mut self,
         memory: &dyn Memory,
-        moment: SessionEvent,
+        event: SessionEvent,
     ) -> Result<LoggedEvent, MemoryError> {
         self.flush(memory)?;
-        memory.record_events(std::slice::from_ref(&moment))?;
-        let draft = memory.session().to_draft(&moment);
+        memory.record_events(std::slice::from_ref(&event))?;
+        let draft = memory.session().to_draft(&event);
         let due = self.triggers.process_event(&TriggerEvent::from_draft(&draft), &self.settings);
-        Ok(LoggedEvent { event: moment, due })
+        Ok(LoggedEvent { event, due })
     }
 
     /// Writes the pending events.

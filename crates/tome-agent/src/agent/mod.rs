@@ -138,7 +138,7 @@ impl Agent {
     pub fn run(
         &mut self,
         prompt: &str,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
         stop: &CancelToken,
     ) -> Result<AgentRun, AgentError> {
         if prompt.trim().is_empty() {
@@ -146,13 +146,13 @@ impl Agent {
         }
         self.record_start()?;
         let memory = Arc::clone(&self.memory);
-        let moment = self.log.new_event(&*memory, EventKind::UserMessage, prompt);
-        let logged = self.log.append_strict(&*memory, moment)?;
-        let notes = self.compose_injection(logged.due, said).into_iter().collect();
+        let event = self.log.new_event(&*memory, EventKind::UserMessage, prompt);
+        let logged = self.log.append_strict(&*memory, event)?;
+        let notes = self.compose_injection(logged.due, on_event).into_iter().collect();
         let shown = step::cap_prompt(prompt, &self.context);
         self.context.push(ContextUnit::prompt(&shown, notes, vec![logged.event]));
         let mut run = AgentRun::default();
-        let ended = self.run_rounds(&mut run, said, stop);
+        let ended = self.run_rounds(&mut run, on_event, stop);
         self.usage = self.usage.plus(&run.usage);
         run.finish_reason = ended?;
         self.log.flush(&*memory)?;
@@ -162,7 +162,7 @@ impl Agent {
     fn run_rounds(
         &mut self,
         run: &mut AgentRun,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
         stop: &CancelToken,
     ) -> Result<FinishReason, AgentError> {
         while run.rounds < self.settings.rounds_max {
@@ -170,7 +170,7 @@ impl Agent {
                 return Ok(self.record_abort(FinishReason::Cancelled));
             }
             run.rounds += 1;
-            let reply = match self.request_reply(run, said, stop) {
+            let reply = match self.request_reply(run, on_event, stop) {
                 Ok(reply) => reply,
                 Err(AgentError::Model(ModelFailure::Cancelled)) => {
                     return Ok(self.record_abort(FinishReason::Cancelled));
@@ -183,8 +183,8 @@ impl Agent {
             };
             run.usage = run.usage.plus(&reply.usage);
             if reply.tool_calls().next().is_some() {
-                self.run_tool_calls(run, &reply, said, stop);
-            } else if self.finish_reply(run, &reply, said) {
+                self.run_tool_calls(run, &reply, on_event, stop);
+            } else if self.finish_reply(run, &reply, on_event) {
                 return Ok(FinishReason::from_stop_reason(reply.stop_reason));
             }
         }
@@ -196,23 +196,23 @@ impl Agent {
         &mut self,
         run: &mut AgentRun,
         reply: &ChatResponse,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
     ) -> bool {
         let memory = Arc::clone(&self.memory);
         let text = reply.text();
-        let moment = self.log.new_event(&*memory, EventKind::AssistantStop, &text);
-        let moment = match reply.stop_reason {
-            StopReason::EndTurn | StopReason::ToolCalls => moment,
-            StopReason::MaxTokens => moment.with_meta("end", "cut"),
-            StopReason::Refusal => moment.with_meta("end", "refused").with_meta("failed", true),
+        let event = self.log.new_event(&*memory, EventKind::AssistantStop, &text);
+        let event = match reply.stop_reason {
+            StopReason::EndTurn | StopReason::ToolCalls => event,
+            StopReason::MaxTokens => event.with_meta("end", "cut"),
+            StopReason::Refusal => event.with_meta("end", "refused").with_meta("failed", true),
         };
-        let logged = self.log.append(&*memory, moment);
+        let logged = self.log.append(&*memory, event);
         self.context.push(ContextUnit::reply(&text, vec![logged.event]));
         // The answer is the reply before any injection, not the model's reaction to it.
         if run.text.is_empty() {
             run.text = text;
         }
-        let Some(note) = self.compose_injection(logged.due, said) else { return true };
+        let Some(note) = self.compose_injection(logged.due, on_event) else { return true };
         self.context.push(ContextUnit::note(note));
         false
     }
@@ -227,9 +227,9 @@ impl Agent {
             ),
             _ => String::new(),
         };
-        let moment = self.log.new_event(&*memory, EventKind::AssistantStop, &words);
-        let moment = moment.with_meta("failed", true).with_meta("end", ended.as_str());
-        let logged = self.log.append(&*memory, moment);
+        let event = self.log.new_event(&*memory, EventKind::AssistantStop, &words);
+        let event = event.with_meta("failed", true).with_meta("end", ended.as_str());
+        let logged = self.log.append(&*memory, event);
         self.context.push(ContextUnit::reply(&words, vec![logged.event]));
         ended
     }
@@ -238,7 +238,7 @@ impl Agent {
     fn request_reply(
         &mut self,
         run: &mut AgentRun,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, AgentError> {
         let model = Arc::clone(&self.model);
@@ -246,19 +246,19 @@ impl Agent {
         loop {
             // Events must be stored before the model acts on them: a full disk ends the run here.
             self.log.flush(&*self.memory)?;
-            self.compact_to_fit(run, said, stop)?;
+            self.compact_to_fit(run, on_event, stop)?;
             self.log.flush(&*self.memory)?;
-            let talk = self.context.build_request(self.memory.overview()?.as_deref());
+            let request = self.context.build_request(self.memory.overview()?.as_deref());
             let mut partly = String::new();
-            let heard = &mut |heard: StreamEvent<'_>| {
-                match heard {
+            let on_stream_event = &mut |event: StreamEvent<'_>| {
+                match event {
                     StreamEvent::Text(text) => partly.push_str(text),
                     StreamEvent::Retry => partly.clear(),
                     StreamEvent::ToolCallStart { .. } => {}
                 }
-                said(AgentEvent::from_stream_event(heard));
+                on_event(AgentEvent::from_stream_event(event));
             };
-            match model.reply(&talk, heard, stop) {
+            match model.reply(&request, on_stream_event, stop) {
                 Ok(reply) => return Ok(reply),
                 Err(failure @ ModelFailure::ContextTooLong { .. })
                     if tries < SHORTENING_RETRIES_MAX =>
@@ -282,8 +282,8 @@ impl Agent {
             return;
         }
         let memory = Arc::clone(&self.memory);
-        let moment = self.log.new_event(&*memory, EventKind::AssistantMessage, partly);
-        let logged = self.log.append(&*memory, moment.with_meta("end", "cut"));
+        let event = self.log.new_event(&*memory, EventKind::AssistantMessage, partly);
+        let logged = self.log.append(&*memory, event.with_meta("end", "cut"));
         self.context.push(ContextUnit::reply(partly, vec![logged.event]));
     }
 
@@ -291,7 +291,7 @@ impl Agent {
     fn compact_to_fit(
         &mut self,
         run: &mut AgentRun,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
         stop: &CancelToken,
     ) -> Result<(), AgentError> {
         while self.context.is_full() {
@@ -299,19 +299,19 @@ impl Agent {
             if left.is_empty() {
                 break;
             }
-            let made = self.compact(&left, stop);
-            run.usage = run.usage.plus(&made.usage);
+            let compaction = self.compact(&left, stop);
+            run.usage = run.usage.plus(&compaction.usage);
             run.compactions += 1;
-            said(AgentEvent::Compacted(&made));
+            on_event(AgentEvent::Compacted(&compaction));
             if self.settings.reflect_on_compaction {
                 let who = self.memory.session();
-                let moments = left.iter().flat_map(ContextUnit::events);
-                let events: Vec<Event> = moments.map(|moment| who.to_event(moment)).collect();
+                let events = left.iter().flat_map(ContextUnit::events);
+                let events: Vec<Event> = events.map(|event| who.to_event(event)).collect();
                 // A failed reflection loses nothing: the events are in the ledger.
                 let reflection = self.reflect_on(&events, stop);
                 let reflection = reflection.unwrap_or_else(|error| *error.partial);
                 run.usage = run.usage.plus(&reflection.usage);
-                said(AgentEvent::Reflected(&reflection));
+                on_event(AgentEvent::Reflected(&reflection));
             }
         }
         Ok(())
@@ -327,22 +327,22 @@ impl Agent {
             tokens_max: self.settings.context.window_tokens / 10 * 6,
             earlier: self.context.compacted().compactions,
         };
-        let made = compactor.compact(left);
+        let compacted = compactor.compact(left);
         let kept = self.context.units().find_map(|unit| unit.events().first());
-        let kept = kept.map(|moment| moment.id.to_string());
-        let moment = self.log.new_event(&*memory, EventKind::Compaction, &made.summary);
-        let moment = moment
+        let kept = kept.map(|event| event.id.to_string());
+        let event = self.log.new_event(&*memory, EventKind::Compaction, &compacted.summary);
+        let event = event
             .with_meta("phase", "after")
             .with_meta("trigger", "window")
-            .with_meta(resume::META_MESSAGES, made.messages)
-            .with_meta(resume::META_FILE, made.file.clone().map_or(Value::Null, Value::from))
+            .with_meta(resume::META_MESSAGES, compacted.messages)
+            .with_meta(resume::META_FILE, compacted.file.clone().map_or(Value::Null, Value::from))
             .with_meta(resume::META_KEPT_FROM, kept.map_or(Value::Null, Value::from));
-        self.log.append(&*memory, moment);
+        self.log.append(&*memory, event);
         let room = self.context.summary_budget();
-        let latest = resume::render_compaction(made.file.as_deref(), &made.summary, room);
+        let latest = resume::render_compaction(compacted.file.as_deref(), &compacted.summary, room);
         // Without an index the head is shorter; the conversation can continue.
         let _ = self.refresh_head(Some(latest));
-        made
+        compacted
     }
 
     /// Rebuilds the head of the context: the index of notes and the latest compaction.
@@ -360,9 +360,9 @@ impl Agent {
         }
         let memory = Arc::clone(&self.memory);
         let source = if self.log.is_new() { "startup" } else { "resume" };
-        let moment = self.log.new_event(&*memory, EventKind::SessionStart, "");
-        let moment = moment.with_meta("source", source).with_meta("model", self.model.name());
-        self.log.append_strict(&*memory, moment)?;
+        let event = self.log.new_event(&*memory, EventKind::SessionStart, "");
+        let event = event.with_meta("source", source).with_meta("model", self.model.name());
+        self.log.append_strict(&*memory, event)?;
         self.is_started = true;
         self.is_resumed = false;
         Ok(())
@@ -372,8 +372,8 @@ impl Agent {
     pub fn finish(&mut self, reason: &str) -> Result<(), AgentError> {
         let memory = Arc::clone(&self.memory);
         if self.is_started {
-            let moment = self.log.new_event(&*memory, EventKind::SessionEnd, "");
-            self.log.append_strict(&*memory, moment.with_meta("reason", reason))?;
+            let event = self.log.new_event(&*memory, EventKind::SessionEnd, "");
+            self.log.append_strict(&*memory, event.with_meta("reason", reason))?;
             self.is_started = false;
         }
         Ok(())
@@ -383,7 +383,7 @@ impl Agent {
     fn compose_injection(
         &self,
         due: Option<DueInjection>,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
     ) -> Option<String> {
         let due = due?;
         let composed = match &due {
@@ -392,7 +392,7 @@ impl Agent {
                 render_nudge(due.name(), &texts::render_due(&due), NUDGE_BUDGET)
             }
         }?;
-        said(AgentEvent::Injected { why: due.name(), text: &composed.text });
+        on_event(AgentEvent::Injected { why: due.name(), text: &composed.text });
         let _ = self.memory.record_injection(due.name(), &composed);
         Some(composed.text)
     }

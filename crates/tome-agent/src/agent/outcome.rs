@@ -41,8 +41,8 @@ pub enum AgentEvent<'a> {
 }
 
 impl<'a> AgentEvent<'a> {
-    pub(super) fn from_stream_event(heard: StreamEvent<'a>) -> Self {
-        match heard {
+    pub(super) fn from_stream_event(event: StreamEvent<'a>) -> Self {
+        match event {
             StreamEvent::Text(text) => Self::Text(text),
             StreamEvent::ToolCallStart { name } => Self::ToolCallStart { name },
             StreamEvent::Retry => Self::Retry,

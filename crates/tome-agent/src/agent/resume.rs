@@ -53,16 +53,16 @@ pub(super) fn restore_session(events: &[Event], context: &ContextWindow) -> Rest
 /// Describes a compaction for the head of the context, within a token budget. The summary may contain
 /// tool output and is therefore fenced.
 pub(super) fn render_compaction(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
-    let place = match file {
+    let source = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),
         None => String::new(),
     };
-    let said = format!(
-        "Earlier turns have left this context: {place}recall_memory finds the full text. Summary:\n"
+    let intro = format!(
+        "Earlier turns have left this context: {source}recall_memory finds the full text. Summary:\n"
     );
-    let room = tokens_max.saturating_sub(budget_tokens(&said) + 1);
+    let room = tokens_max.saturating_sub(budget_tokens(&intro) + 1);
     let rest = "memory_read with scope session has the full text";
-    said + &fence_capped("the record of this session", summary, room, rest)
+    intro + &fence_capped("the record of this session", summary, room, rest)
 }
 
 fn meta_text<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
@@ -79,7 +79,7 @@ struct ReplayStep {
     name: String,
     reply_parts: Vec<ContentPart>,
     results: Vec<(ToolResult, EventId)>,
-    moments: Vec<SessionEvent>,
+    events: Vec<SessionEvent>,
 }
 
 impl SessionReplay<'_> {
@@ -89,7 +89,7 @@ impl SessionReplay<'_> {
             (EventKind::AssistantMessage, Some(name)) if !event.text.is_empty() => {
                 let step = self.step_named(name);
                 step.reply_parts.push(ContentPart::Text(event.text.clone()));
-                step.moments.push(to_session_event(event));
+                step.events.push(to_session_event(event));
             }
             (EventKind::ToolResult, name) => self.apply_tool_result(event, name),
             (EventKind::UserMessage, _) => {
@@ -123,7 +123,7 @@ impl SessionReplay<'_> {
         let step = self.step_named(name.unwrap_or_else(|| event.id.to_string()));
         step.reply_parts.push(ContentPart::ToolCall(call));
         step.results.push((result, event.id.clone()));
-        step.moments.push(to_session_event(event));
+        step.events.push(to_session_event(event));
     }
 
     fn step_named(&mut self, name: String) -> &mut ReplayStep {
@@ -134,24 +134,24 @@ impl SessionReplay<'_> {
             name,
             reply_parts: Vec::new(),
             results: Vec::new(),
-            moments: Vec::new(),
+            events: Vec::new(),
         })
     }
 
     fn finish_step(&mut self) {
-        let Some(ReplayStep { reply_parts: said, results, moments, .. }) = self.step.take() else {
+        let Some(ReplayStep { reply_parts, results, events, .. }) = self.step.take() else {
             return;
         };
         let unit = if results.is_empty() {
-            let words = said.iter().map(|part| match part {
+            let words = reply_parts.iter().map(|part| match part {
                 ContentPart::Text(text) => text.as_str(),
                 ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => "",
             });
-            ContextUnit::reply(&words.collect::<String>(), moments)
+            ContextUnit::reply(&words.collect::<String>(), events)
         } else {
             let room = self.context.result_budget(results.len());
             let results = results.into_iter().map(|(result, id)| cap_result(result, room, &id));
-            ContextUnit::step(said, &results.collect::<Vec<_>>(), Vec::new(), moments)
+            ContextUnit::step(reply_parts, &results.collect::<Vec<_>>(), Vec::new(), events)
         };
         self.units.push(unit);
     }

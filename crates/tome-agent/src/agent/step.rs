@@ -21,43 +21,44 @@ impl Agent {
         &mut self,
         run: &mut AgentRun,
         reply: &ChatResponse,
-        said: &mut dyn FnMut(AgentEvent<'_>),
+        on_event: &mut dyn FnMut(AgentEvent<'_>),
         stop: &CancelToken,
     ) {
         let parts = with_unique_ids(&reply.parts);
         let calls: Vec<&ToolCall> = parts.iter().filter_map(as_tool_call).collect();
-        let (name, mut moments) = self.record_reply_text(&reply.text());
+        let (name, mut events) = self.record_reply_text(&reply.text());
         let room = self.context.result_budget(calls.len());
         let (mut results, mut dues) = (Vec::with_capacity(calls.len()), Vec::new());
         for call in calls {
-            said(AgentEvent::ToolStart(call));
-            let ran = match stop.is_cancelled() {
-                true => cancelled_outcome(call),
-                false => self.settings.tools.run_call(&self.memory, call, stop),
+            on_event(AgentEvent::ToolStart(call));
+            let ran = if stop.is_cancelled() {
+                cancelled_outcome(call)
+            } else {
+                self.settings.tools.run_call(&self.memory, call, stop)
             };
             run.tool_calls += 1;
-            said(AgentEvent::ToolEnd { call, result: &ran.result });
-            let LoggedEvent { event: moment, due } = self.record_tool_result(&name, call, &ran);
+            on_event(AgentEvent::ToolEnd { call, result: &ran.result });
+            let LoggedEvent { event, due } = self.record_tool_result(&name, call, &ran);
             dues.extend(due);
-            results.push(cap_result(ran.result, room, &moment.id));
-            moments.push(moment);
+            results.push(cap_result(ran.result, room, &event.id));
+            events.push(event);
         }
         let notes = dues
             .into_iter()
-            .filter_map(|due: DueInjection| self.compose_injection(Some(due), said))
+            .filter_map(|due: DueInjection| self.compose_injection(Some(due), on_event))
             .collect();
-        self.context.push(ContextUnit::step(parts, &results, notes, moments));
+        self.context.push(ContextUnit::step(parts, &results, notes, events));
     }
 
     /// Records the text before the calls, and returns the step's name.
     fn record_reply_text(&mut self, text: &str) -> (String, Vec<SessionEvent>) {
         let memory = Arc::clone(&self.memory);
-        let moment = self.log.new_event(&*memory, EventKind::AssistantMessage, text);
-        let name = moment.id.to_string();
+        let event = self.log.new_event(&*memory, EventKind::AssistantMessage, text);
+        let name = event.id.to_string();
         if text.trim().is_empty() {
             return (name, Vec::new());
         }
-        let logged = self.log.append(&*memory, moment.with_meta(META_STEP, name.clone()));
+        let logged = self.log.append(&*memory, event.with_meta(META_STEP, name.clone()));
         (name, vec![logged.event])
     }
 
@@ -73,10 +74,10 @@ impl Agent {
             input: ran.input.clone(),
             output: Value::String(ran.result.text.clone()),
         };
-        let moment = self.log.new_event(&*memory, EventKind::ToolResult, "").with_tool(tool);
-        let moment = moment.with_meta(META_STEP, step).with_meta(META_CALL, call.id.clone());
-        let moment = if ran.result.failed { moment.with_meta("failed", true) } else { moment };
-        self.log.append(&*memory, moment)
+        let event = self.log.new_event(&*memory, EventKind::ToolResult, "").with_tool(tool);
+        let event = event.with_meta(META_STEP, step).with_meta(META_CALL, call.id.clone());
+        let event = if ran.result.failed { event.with_meta("failed", true) } else { event };
+        self.log.append(&*memory, event)
     }
 }
 

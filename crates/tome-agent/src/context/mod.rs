@@ -216,11 +216,11 @@ impl ContextWindow {
             return None;
         }
         let prompt = left.iter().rev().find(|unit| unit.opens_turn());
-        let said = |unit: &ContextUnit| match unit.messages().first()?.parts.first()? {
+        let first_text = |unit: &ContextUnit| match unit.messages().first()?.parts.first()? {
             ContentPart::Text(text) => Some(text.clone()),
             ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => None,
         };
-        prompt.and_then(said).or_else(|| self.task.clone())
+        prompt.and_then(first_text).or_else(|| self.task.clone())
     }
 
     /// Halves the turn budget after a request was too long. Returns `false` at the minimum.
@@ -250,17 +250,19 @@ impl ContextWindow {
         }
         let mut head: Vec<String> = Vec::new();
         // The callers fence these texts and make them fit. Cutting here could break a fence.
-        head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index_budget() {
-            true => text.to_owned(),
-            false => "Available memory: memory_list shows it.".to_owned(),
+        head.extend(index.map(|text| {
+            if budget_tokens(text) <= self.settings.index_budget() {
+                text.to_owned()
+            } else {
+                "Available memory: memory_list shows it.".to_owned()
+            }
         }));
         let latest = self.compacted.latest.as_deref();
         head.extend(latest.map(|text| {
-            match budget_tokens(text) <= self.settings.summary_budget() {
-                true => text.to_owned(),
-                false => {
-                    "Earlier turns have left this context: recall_memory finds them.".to_owned()
-                }
+            if budget_tokens(text) <= self.settings.summary_budget() {
+                text.to_owned()
+            } else {
+                "Earlier turns have left this context: recall_memory finds them.".to_owned()
             }
         }));
         head.extend(self.task.as_deref().map(|task| {
@@ -313,12 +315,12 @@ impl ContextWindow {
     }
 
     /// Estimates the tokens of a request, including tools and reply.
-    pub fn request_tokens(talk: &ChatRequest) -> u64 {
+    pub fn request_tokens(request: &ChatRequest) -> u64 {
         let system =
-            talk.system.iter().map(|part| budget_tokens(&part.text) + PART_OVERHEAD_TOKENS);
-        let tools = talk.tools.iter().map(tool_tokens);
-        let said = talk.messages.iter().map(message_tokens);
-        system.chain(tools).chain(said).sum::<u64>() + u64::from(talk.tokens_max)
+            request.system.iter().map(|part| budget_tokens(&part.text) + PART_OVERHEAD_TOKENS);
+        let tools = request.tools.iter().map(tool_tokens);
+        let messages = request.messages.iter().map(message_tokens);
+        system.chain(tools).chain(messages).sum::<u64>() + u64::from(request.tokens_max)
     }
 }
 

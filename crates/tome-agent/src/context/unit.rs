@@ -21,16 +21,16 @@ pub struct ContextUnit {
 
 impl ContextUnit {
     /// Creates a unit from a prompt and text injected with it.
-    pub fn prompt(text: &str, notes: Vec<String>, moments: Vec<SessionEvent>) -> Self {
+    pub fn prompt(text: &str, notes: Vec<String>, events: Vec<SessionEvent>) -> Self {
         let mut parts = vec![ContentPart::Text(text.to_owned())];
         parts.extend(notes.into_iter().map(ContentPart::Text));
-        Self::from_messages(vec![ChatMessage { role: ChatRole::User, parts }], moments, true)
+        Self::from_messages(vec![ChatMessage { role: ChatRole::User, parts }], events, true)
     }
 
     /// Creates a unit from a reply without tool calls. An empty text makes an empty unit.
-    pub fn reply(text: &str, moments: Vec<SessionEvent>) -> Self {
-        let said = (!text.trim().is_empty()).then(|| ChatMessage::assistant(text));
-        Self::from_messages(said.into_iter().collect(), moments, false)
+    pub fn reply(text: &str, events: Vec<SessionEvent>) -> Self {
+        let message = (!text.trim().is_empty()).then(|| ChatMessage::assistant(text));
+        Self::from_messages(message.into_iter().collect(), events, false)
     }
 
     /// Creates a unit from injected text alone.
@@ -41,19 +41,19 @@ impl ContextUnit {
     /// Creates a unit from a reply with tool calls, their results and injected text. A call without a
     /// result gets an error result; a result without a call is dropped.
     pub fn step(
-        said: Vec<ContentPart>,
+        reply_parts: Vec<ContentPart>,
         results: &[ToolResult],
         notes: Vec<String>,
-        moments: Vec<SessionEvent>,
+        events: Vec<SessionEvent>,
     ) -> Self {
-        let is_said = |part: &ContentPart| match part {
+        let is_kept = |part: &ContentPart| match part {
             ContentPart::Text(text) => !text.trim().is_empty(),
             ContentPart::ToolCall(_) => true,
             ContentPart::ToolResult(_) => false,
         };
-        let said: Vec<ContentPart> = said.into_iter().filter(is_said).collect();
+        let reply_parts: Vec<ContentPart> = reply_parts.into_iter().filter(is_kept).collect();
         let mut answers: Vec<ContentPart> = Vec::new();
-        for part in &said {
+        for part in &reply_parts {
             let ContentPart::ToolCall(call) = part else { continue };
             let result = results.iter().find(|result| result.id == call.id);
             answers.push(ContentPart::ToolResult(
@@ -61,20 +61,20 @@ impl ContextUnit {
             ));
         }
         answers.extend(notes.into_iter().map(ContentPart::Text));
-        let mut messages = vec![ChatMessage { role: ChatRole::Assistant, parts: said }];
+        let mut messages = vec![ChatMessage { role: ChatRole::Assistant, parts: reply_parts }];
         messages.push(ChatMessage { role: ChatRole::User, parts: answers });
         messages.retain(|message| !message.parts.is_empty());
-        Self::from_messages(messages, moments, false)
+        Self::from_messages(messages, events, false)
     }
 
     fn from_messages(
         messages: Vec<ChatMessage>,
-        moments: Vec<SessionEvent>,
+        events: Vec<SessionEvent>,
         opens_turn: bool,
     ) -> Self {
-        let moments = moments.into_iter().map(truncate_event).collect();
+        let events = events.into_iter().map(truncate_event).collect();
         let tokens = messages.iter().map(message_tokens).sum();
-        Self { messages, events: moments, opens_turn, tokens }
+        Self { messages, events, opens_turn, tokens }
     }
 
     /// The messages of this unit.
@@ -186,14 +186,14 @@ fn missing_result(call: &ToolCall) -> ToolResult {
 }
 
 /// Cuts an event's texts to what a summarizer needs.
-fn truncate_event(mut moment: SessionEvent) -> SessionEvent {
-    moment.text = tome_model::cap_text(&moment.text, SUMMARIZED_TEXT_BYTES_MAX).text;
-    if let Some(tool) = &mut moment.tool {
+fn truncate_event(mut event: SessionEvent) -> SessionEvent {
+    event.text = tome_model::cap_text(&event.text, SUMMARIZED_TEXT_BYTES_MAX).text;
+    if let Some(tool) = &mut event.tool {
         for value in [&mut tool.input, &mut tool.output] {
             let (capped, _) =
                 tome_model::cap_json(std::mem::take(value), SUMMARIZED_TEXT_BYTES_MAX);
             *value = capped;
         }
     }
-    moment
+    event
 }

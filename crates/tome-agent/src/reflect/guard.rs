@@ -29,9 +29,9 @@ impl MemoryTools for GuardedTools<'_> {
     }
 
     fn call_tool(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
-        let given: Value = serde_json::from_str(arguments).unwrap_or_default();
-        let text = |name: &str| given.get(name).and_then(Value::as_str).unwrap_or_default().trim();
-        let path = call_path(&given);
+        let parsed: Value = serde_json::from_str(arguments).unwrap_or_default();
+        let text = |name: &str| parsed.get(name).and_then(Value::as_str).unwrap_or_default().trim();
+        let path = call_path(&parsed);
         if !matches!(text("scope"), "" | "project") {
             return Ok(refuse("omit scope: only the project's notes are accessible"));
         }
@@ -100,8 +100,8 @@ pub(super) fn call_path(arguments: &Value) -> &str {
     path.trim_start_matches("./")
 }
 
-fn refuse(said: &str) -> ToolAnswer {
+fn refuse(message: &str) -> ToolAnswer {
     let failure = ToolFailure::Invalid;
-    let json = json!({ "error": said, "kind": failure.as_str() });
-    ToolAnswer { text: said.to_owned(), json, failure: Some(failure), secrets_cut: 0 }
+    let json = json!({ "error": message, "kind": failure.as_str() });
+    ToolAnswer { text: message.to_owned(), json, failure: Some(failure), secrets_cut: 0 }
 }

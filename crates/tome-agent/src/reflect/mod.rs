@@ -130,12 +130,12 @@ impl ReflectionRun<'_> {
     ) -> Result<(), ReflectionCause> {
         let (guarded, toolbox) =
             (GuardedTools::new(self.tools), Toolbox::new(MemoryToolSet::Reflection));
-        let known = self.load_known_notes()?;
-        known.complete_paths.iter().for_each(|path| guarded.mark_seen(path));
-        let mut talk = ChatRequest {
+        let notes = self.load_known_notes()?;
+        notes.complete_paths.iter().for_each(|path| guarded.mark_seen(path));
+        let mut request = ChatRequest {
             system: vec![SystemPart { text: SYSTEM_PROMPT.to_owned(), cache_breakpoint: true }],
             tools: toolbox.definitions(&guarded),
-            messages: vec![ChatMessage::user(render_opening(&known.text, "", now))],
+            messages: vec![ChatMessage::user(render_opening(&notes.text, "", now))],
             tokens_max: self
                 .window_share(16)
                 .try_into()
@@ -144,21 +144,21 @@ impl ReflectionRun<'_> {
         };
         // The transcript gets most of the window; leave room for a round of tool results.
         let spent =
-            ContextWindow::request_tokens(&talk) + self.window_share(16) + self.window_share(32);
+            ContextWindow::request_tokens(&request) + self.window_share(16) + self.window_share(32);
         let room = self.settings.window_tokens.saturating_sub(spent);
         let room = room.min(self.settings.window_tokens / 10 * 6);
-        let said = |tokens| {
-            ChatMessage::user(render_opening(&known.text, &render_transcript(events, tokens), now))
+        let opening = |tokens| {
+            ChatMessage::user(render_opening(&notes.text, &render_transcript(events, tokens), now))
         };
-        talk.messages = vec![said(room)];
-        while done.rounds < self.settings.rounds_max && self.fits_window(&talk, done.rounds) {
+        request.messages = vec![opening(room)];
+        while done.rounds < self.settings.rounds_max && self.fits_window(&request, done.rounds) {
             done.rounds += 1;
-            let reply = match self.model.reply(&talk, &mut |_| {}, self.stop) {
+            let reply = match self.model.reply(&request, &mut |_| {}, self.stop) {
                 // The model's window is smaller than configured: retry once with half the transcript.
                 Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
                     let half = budget_tokens(&render_transcript(events, room)) / 2;
-                    talk.messages = vec![said(half)];
-                    self.model.reply(&talk, &mut |_| {}, self.stop)?
+                    request.messages = vec![opening(half)];
+                    self.model.reply(&request, &mut |_| {}, self.stop)?
                 }
                 reply => reply?,
             };
@@ -169,7 +169,7 @@ impl ReflectionRun<'_> {
             let results = self.run_calls(&toolbox, &guarded, &reply, done);
             // A unit keeps every call together with its result.
             let unit = ContextUnit::step(reply.parts, &results, Vec::new(), Vec::new());
-            talk.messages.extend(unit.messages().iter().cloned());
+            request.messages.extend(unit.messages().iter().cloned());
         }
         done.hit_limit = true;
         Ok(())
@@ -214,8 +214,8 @@ impl ReflectionRun<'_> {
     }
 
     /// Whether the next request fits the window. The first one is built to fit.
-    fn fits_window(&self, talk: &ChatRequest, rounds: u32) -> bool {
-        rounds == 0 || ContextWindow::request_tokens(talk) <= self.settings.window_tokens
+    fn fits_window(&self, request: &ChatRequest, rounds: u32) -> bool {
+        rounds == 0 || ContextWindow::request_tokens(request) <= self.settings.window_tokens
     }
 
     /// Returns one `part`-th of the window.
@@ -224,12 +224,12 @@ impl ReflectionRun<'_> {
     }
 }
 
-fn render_opening(known: &str, said: &str, now: Millis) -> String {
+fn render_opening(known: &str, transcript: &str, now: Millis) -> String {
     let known = quote_text("the notebook of this project", known);
     let day: String = now.to_string().chars().take(10).collect();
     let month: String = day.chars().take(7).collect();
     format!(
-        "Today is {day}; episodes of this month are in episodes/{month}.md.\n\nWhat is known already:\n{known}\n\nWhat happened:\n\n{said}\n\nWrite down what is worth keeping, if anything is."
+        "Today is {day}; episodes of this month are in episodes/{month}.md.\n\nWhat is known already:\n{known}\n\nWhat happened:\n\n{transcript}\n\nWrite down what is worth keeping, if anything is."
     )
 }
 

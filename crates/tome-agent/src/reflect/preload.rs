@@ -34,12 +34,12 @@ pub(super) fn load_known_notes(
     // Facts get what the episodes do not need, and at least two thirds.
     let wanted =
         lines.iter().map(|line| count_chars(line) + 1).sum::<usize>() + SECTION_OVERHEAD_CHARS;
-    let mut known = KnownNotes { text: names, complete_paths: Vec::new() };
-    known.push_facts(tools, of("facts/"), left - wanted.min(left / 3))?;
-    let left = chars_max.saturating_sub(count_chars(&known.text));
+    let mut loaded = KnownNotes { text: names, complete_paths: Vec::new() };
+    loaded.push_facts(tools, of("facts/"), left - wanted.min(left / 3))?;
+    let left = chars_max.saturating_sub(count_chars(&loaded.text));
     let heading = "### Episodes, the newest first\n";
-    known.text.push_str(&render_list_within(heading, &lines, left, "older episodes are left out"));
-    Ok(known)
+    loaded.text.push_str(&render_list_within(heading, &lines, left, "older episodes are left out"));
+    Ok(loaded)
 }
 
 fn render_file_names<'p>(paths: impl Iterator<Item = &'p str>, chars_max: usize) -> String {

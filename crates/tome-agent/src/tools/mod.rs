@@ -100,19 +100,19 @@ impl Toolbox {
         call: &ToolCall,
         stop: &CancelToken,
     ) -> ToolOutcome {
-        let given = call.arguments.trim();
-        let parsed = serde_json::from_str::<Map<String, Value>>(match given {
+        let raw = call.arguments.trim();
+        let parsed = serde_json::from_str::<Map<String, Value>>(match raw {
             // Models send these to tools without parameters.
             "" | "null" => "{}",
-            given => given,
+            raw => raw,
         });
         let (answer, input) = match parsed {
             Err(error) => {
-                let said = format!(
+                let problem = format!(
                     "the arguments of {} are not a JSON object ({error}); it was not run: call it again with a JSON object",
                     call.name
                 );
-                (Err(said), Value::String(call.arguments.clone()))
+                (Err(problem), Value::String(call.arguments.clone()))
             }
             Ok(arguments) => {
                 let input = Value::Object(arguments);
@@ -120,7 +120,7 @@ impl Toolbox {
             }
         };
         let failed = answer.is_err();
-        let text = answer.unwrap_or_else(|said| format!("Error: {said}"));
+        let text = answer.unwrap_or_else(|problem| format!("Error: {problem}"));
         let text = if text.is_empty() { "(no output)".to_owned() } else { text };
         ToolOutcome { result: ToolResult { id: call.id.clone(), text, failed }, input }
     }

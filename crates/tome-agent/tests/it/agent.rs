@@ -51,8 +51,8 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
     let mut told = Vec::new();
     let run = agent.run(
         "go",
-        &mut |said| {
-            if let AgentEvent::ToolEnd { call, result } = said {
+        &mut |event| {
+            if let AgentEvent::ToolEnd { call, result } = event {
                 told.push((call.name.clone(), result.failed));
             }
         },
@@ -136,9 +136,9 @@ fn a_model_that_fails_leaves_a_session_that_goes_on() {
     assert_eq!(run.text, "here again");
     later.finish("done").unwrap();
     assert!(!later.is_resumed());
-    let said = words(&model.last());
+    let sent = words(&model.last());
     for part in ["first", "echo kept", "second"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(sent.contains(part), "{part}: {sent}");
     }
 }
 
@@ -160,9 +160,9 @@ fn who_stops_it_finds_every_call_answered() {
     assert_eq!((run.finish_reason, model.count()), (FinishReason::Cancelled, 1));
     let run = agent.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.finish_reason, FinishReason::Done);
-    let said = words(&model.last());
+    let sent = words(&model.last());
     assert!(
-        said.contains("not run because the user stopped the agent") && !said.contains("echo never")
+        sent.contains("not run because the user stopped the agent") && !sent.contains("echo never")
     );
 }
 
@@ -211,7 +211,7 @@ fn a_session_over_a_real_home_remembers_across_agents() {
     let memory = Arc::new(world.open("s2"));
     let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("what's my name?", &mut |_| {}, &CancelToken::default()).unwrap();
-    let first = words(&model.asked.lock().unwrap()[0]);
+    let first = words(&model.requests.lock().unwrap()[0]);
     let opening = "Available memory:\n<tome-quoted from=\"notes of this project\"";
     assert!(first.starts_with(opening) && first.contains("\n- facts/user.md ("), "{first}");
     assert!(words(&model.last()).contains("Zhang San"));
@@ -232,12 +232,15 @@ fn a_clock_that_goes_back_loses_no_turn() {
     world.turn_back(86_400_000);
     let mut agent = open();
     agent.run("the third", &mut |_| {}, &CancelToken::default()).unwrap();
-    let said: Vec<String> =
+    let texts: Vec<String> =
         agent.recent_events(99).unwrap().into_iter().map(|one| one.text).collect();
-    assert_eq!(said, ["", "the first", "ok", "the second", "ok", "", "the third", "ok"]);
-    let asked = words(&model.last());
-    let place = |words: &str| asked.find(words).unwrap();
-    assert!(place("the first") < place("the second") && place("the second") < place("the third"));
+    assert_eq!(texts, ["", "the first", "ok", "the second", "ok", "", "the third", "ok"]);
+    let sent = words(&model.last());
+    let position = |words: &str| sent.find(words).unwrap();
+    assert!(
+        position("the first") < position("the second")
+            && position("the second") < position("the third")
+    );
 }
 
 #[test]

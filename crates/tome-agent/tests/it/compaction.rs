@@ -26,14 +26,14 @@ fn settings(window_tokens: u64, turns_max: usize) -> AgentSettings {
 fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
     let world = World::new();
     let memory = Arc::new(world.open("s1"));
-    let model = Script::by(|talk| {
-        let said = words(talk);
-        let is_asked = said.contains("which port does the staging gateway use");
+    let model = Script::by(|request| {
+        let sent = words(request);
+        let is_question = sent.contains("which port does the staging gateway use");
         Ok(match () {
-            () if is_asked && !said.contains("Found ") => {
+            () if is_question && !sent.contains("Found ") => {
                 calls(&[("recall_memory", r#"{"query":"staging gateway port"}"#)])
             }
-            () if is_asked && said.contains("47113") => says("It uses 47113."),
+            () if is_question && sent.contains("47113") => says("It uses 47113."),
             () => says("noted"),
         })
     });
@@ -69,18 +69,18 @@ fn the_note_says_when_what_and_by_whom() {
     let memory = Arc::new(world.open("s1"));
     let model = Script::of(Vec::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
-    let mut made = Vec::new();
+    let mut compactions = Vec::new();
     for turn in 0..5 {
         let prompt = format!("turn {turn}: we decided to use the heron cache because it is fast");
-        let told = &mut |said: AgentEvent<'_>| {
-            if let AgentEvent::Compacted(one) = said {
-                made.push(one.clone());
+        let on_event = &mut |event: AgentEvent<'_>| {
+            if let AgentEvent::Compacted(one) = event {
+                compactions.push(one.clone());
             }
         };
-        agent.run(&prompt, told, &CancelToken::default()).unwrap();
+        agent.run(&prompt, on_event, &CancelToken::default()).unwrap();
     }
-    assert_eq!(made.len(), 1);
-    let file = made[0].file.clone().unwrap();
+    assert_eq!(compactions.len(), 1);
+    let file = compactions[0].file.clone().unwrap();
     assert!(file.starts_with("detail/compaction-2026-11-15-") && file.ends_with("-1.md"), "{file}");
     let read = json!({"path": file, "scope": "session"}).to_string();
     let note = memory.call_tool("memory_read", &read).unwrap().text;
@@ -99,49 +99,56 @@ fn the_note_says_when_what_and_by_whom() {
     let compaction = events.iter().find(|event| event.kind == EventKind::Compaction).unwrap();
     assert_eq!(compaction.meta.get("file").unwrap(), file.as_str());
     // The head names the note and repeats the index.
-    let said = words(&model.last());
-    assert!(said.contains(&file) && said.contains("recall_memory finds the full text"), "{said}");
-    assert!(said.contains("compacted: "), "{said}");
+    let sent = words(&model.last());
+    assert!(sent.contains(&file) && sent.contains("recall_memory finds the full text"), "{sent}");
+    assert!(sent.contains("compacted: "), "{sent}");
     // A resumed session continues from there and does not compact the same turns again.
     let model = Script::of(Vec::new());
     let mut later = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
     later.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
-    let said = words(&model.last());
+    let sent = words(&model.last());
     assert!(
-        said.contains(&file) && said.contains("turn 4") && !said.contains("turn 0: "),
-        "{said}"
+        sent.contains(&file) && sent.contains("turn 4") && !sent.contains("turn 0: "),
+        "{sent}"
     );
 }
 
 #[test]
 fn a_model_may_summarise_and_may_fail_to() {
     let memory = Arc::new(Paper::new());
-    let model = Script::by(|talk| {
-        let is_summary = talk.system[0].text.contains("about to leave");
-        match words(talk) {
-            said if is_summary && said.contains("turn 0") => Ok(says("Heron\n- cache is heron")),
+    let model = Script::by(|request| {
+        let is_summary = request.system[0].text.contains("about to leave");
+        match words(request) {
+            sent if is_summary && sent.contains("turn 0") => Ok(says("Heron\n- cache is heron")),
             _ if is_summary => Err(ModelFailure::Unreachable { message: "gone".to_owned() }),
             _ => Ok(says("ok")),
         }
     });
     let settings = AgentSettings { compaction: CompactionStrategy::Model, ..settings(40_000, 4) };
     let mut agent = Agent::new(model, memory.clone(), settings).unwrap();
-    let mut made = Vec::new();
+    let mut compactions = Vec::new();
     for turn in 0..9 {
-        let told = &mut |said: AgentEvent<'_>| {
-            if let AgentEvent::Compacted(one) = said {
-                made.push((one.by.clone(), one.summary.clone(), one.problem.is_some()));
+        let on_event = &mut |event: AgentEvent<'_>| {
+            if let AgentEvent::Compacted(compaction) = event {
+                compactions.push((
+                    compaction.by.clone(),
+                    compaction.summary.clone(),
+                    compaction.problem.is_some(),
+                ));
             }
         };
-        agent.run(&format!("turn {turn} of the heron"), told, &CancelToken::default()).unwrap();
+        agent.run(&format!("turn {turn} of the heron"), on_event, &CancelToken::default()).unwrap();
     }
-    assert_eq!(made[0], ("scripted/test".to_owned(), "Heron\n- cache is heron".to_owned(), false));
-    assert_eq!((made[1].0.as_str(), made[1].2), ("extractive", true));
+    assert_eq!(
+        compactions[0],
+        ("scripted/test".to_owned(), "Heron\n- cache is heron".to_owned(), false)
+    );
+    assert_eq!((compactions[1].0.as_str(), compactions[1].2), ("extractive", true));
 }
 
 #[test]
 fn a_request_that_is_too_long_is_made_shorter() {
-    let model = Script::by(|talk| match ContextWindow::request_tokens(talk) {
+    let model = Script::by(|request| match ContextWindow::request_tokens(request) {
         cost if cost > 12_000 => Err(ModelFailure::ContextTooLong {
             message: "prompt is too long: 15000 tokens > 12000 maximum".to_owned(),
         }),

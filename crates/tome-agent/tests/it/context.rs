@@ -50,9 +50,9 @@ impl Summarizer for Brief {
 #[test]
 fn ten_thousand_turns_take_no_more_room_than_sixty() {
     const TURNS: usize = 10_000;
-    let model = Script::by(|talk| {
-        let said = words(talk);
-        let turn = said.rsplit("turn ").next().and_then(|rest| rest.split(':').next());
+    let model = Script::by(|request| {
+        let sent = words(request);
+        let turn = sent.rsplit("turn ").next().and_then(|rest| rest.split(':').next());
         Ok(says(&format!("answer to {}: {}", turn.unwrap_or_default(), "word ".repeat(40))))
     });
     let memory = Arc::new(Paper::new());
@@ -63,12 +63,12 @@ fn ten_thousand_turns_take_no_more_room_than_sixty() {
     for turn in 0..TURNS {
         let prompt = format!("turn {turn}: please look at file_{turn}.rs {}", "again ".repeat(20));
         agent.run(&prompt, &mut |_| {}, &CancelToken::default()).unwrap();
-        let talk = model.asked.lock().unwrap().pop().unwrap();
-        sizes.push(ContextWindow::request_tokens(&talk));
+        let request = model.requests.lock().unwrap().pop().unwrap();
+        sizes.push(ContextWindow::request_tokens(&request));
         if let Some(before) = &before {
-            grown += usize::from(in_common(before, &talk) == before.messages.len());
+            grown += usize::from(in_common(before, &request) == before.messages.len());
         }
-        before = Some(talk);
+        before = Some(request);
     }
     let most = |sizes: &[u64]| *sizes.iter().max().unwrap();
     let (early, late) = (most(&sizes[..60]), most(&sizes[TURNS - 1_000..]));
@@ -91,12 +91,12 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     let model = Script::of(Vec::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings(60_000)).unwrap();
     agent.run("hello", &mut |_| {}, &CancelToken::default()).unwrap();
-    let talk = model.last();
-    assert_eq!(talk.system.len(), 2);
-    assert!(talk.system[0].cache_breakpoint && !talk.system[1].cache_breakpoint);
-    assert!(talk.system[0].text.contains("remove what is no longer true"));
-    assert!(talk.system[1].text.contains("port the parser"));
-    let texts: Vec<&str> = talk.messages[0]
+    let request = model.last();
+    assert_eq!(request.system.len(), 2);
+    assert!(request.system[0].cache_breakpoint && !request.system[1].cache_breakpoint);
+    assert!(request.system[0].text.contains("remove what is no longer true"));
+    assert!(request.system[1].text.contains("port the parser"));
+    let texts: Vec<&str> = request.messages[0]
         .parts
         .iter()
         .map(|part| match part {
@@ -114,9 +114,9 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), "# other".to_owned());
     agent.run("more", &mut |_| {}, &CancelToken::default()).unwrap();
     let later = model.last();
-    assert_eq!(later.system[0], talk.system[0]);
-    assert_ne!(later.system[1], talk.system[1]);
-    assert!(later.messages[0].parts == talk.messages[0].parts);
+    assert_eq!(later.system[0], request.system[0]);
+    assert_ne!(later.system[1], request.system[1]);
+    assert!(later.messages[0].parts == request.messages[0].parts);
 }
 
 #[test]
@@ -129,14 +129,14 @@ fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
     let memory = Arc::new(Paper::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
     agent.run("dump it", &mut |_| {}, &CancelToken::default()).unwrap();
-    let talk = model.last();
-    assert!(ContextWindow::request_tokens(&talk) < 30_000);
-    let said = words(&talk);
-    assert_eq!(said.matches("BEGIN").count(), 3);
-    assert_eq!(said.matches(" END").count(), 3);
-    assert!(said.contains("600010 characters in total; recall_memory (scope messages)"), "{said}");
-    let whole = memory.moments.lock().unwrap();
-    let output = whole.iter().find_map(|moment| moment.tool.as_ref()).unwrap();
+    let request = model.last();
+    assert!(ContextWindow::request_tokens(&request) < 30_000);
+    let sent = words(&request);
+    assert_eq!(sent.matches("BEGIN").count(), 3);
+    assert_eq!(sent.matches(" END").count(), 3);
+    assert!(sent.contains("600010 characters in total; recall_memory (scope messages)"), "{sent}");
+    let events = memory.events.lock().unwrap();
+    let output = events.iter().find_map(|event| event.tool.as_ref()).unwrap();
     assert_eq!(output.output.as_str().unwrap().len(), 600_010);
 }
 

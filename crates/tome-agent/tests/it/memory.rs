@@ -13,7 +13,7 @@ fn what_is_recorded_is_read_back_found_and_copied() {
     let memory = world.open("s1");
     let tool =
         Tool { name: "grep".into(), input: json!({"pattern": "zebra"}), output: json!("3 hits") };
-    let moments = [
+    let events = [
         memory
             .session()
             .new_event(EventKind::SessionStart, memory.now(), "start", "")
@@ -34,10 +34,10 @@ fn what_is_recorded_is_read_back_found_and_copied() {
             "what of the quokka?",
         ),
     ];
-    memory.record_events(&moments).unwrap();
-    memory.record_events(&moments[1..2]).unwrap();
+    memory.record_events(&events).unwrap();
+    memory.record_events(&events[1..2]).unwrap();
     let kinds: Vec<_> = memory.recent_events(100).unwrap().iter().map(|event| event.kind).collect();
-    assert_eq!(kinds, moments.iter().map(|moment| moment.kind).collect::<Vec<_>>());
+    assert_eq!(kinds, events.iter().map(|event| event.kind).collect::<Vec<_>>());
     assert_eq!(memory.recent_events(2).unwrap().len(), 2);
     let found = memory.call_tool("recall_memory", r#"{"query":"quokka"}"#).unwrap();
     assert!(found.text.contains("the cache is called quokka"), "{}", found.text);
@@ -106,10 +106,10 @@ fn lessons_come_with_the_request_to_replan() {
     });
     let stored = memory.call_tool("coder_memory_store", &lesson.to_string()).unwrap();
     assert_eq!(stored.failure, None, "{}", stored.text);
-    let said =
+    let sent =
         memory.recall_lessons("port the parser to the new lexer, slices").unwrap().unwrap().text;
-    assert!(said.contains("Port one production at a time"), "{said}");
-    assert!(said.contains("With recalled memory, please replan if needed"), "{said}");
+    assert!(sent.contains("Port one production at a time"), "{sent}");
+    assert!(sent.contains("With recalled memory, please replan if needed"), "{sent}");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub struct Paper {
     who: SessionInfo,
     pub time: AtomicU64,
     pub notes: Mutex<BTreeMap<String, String>>,
-    pub moments: Mutex<Vec<SessionEvent>>,
+    pub events: Mutex<Vec<SessionEvent>>,
     /// Makes every attempt to record fail.
     pub is_away: Mutex<bool>,
 }
@@ -24,7 +24,7 @@ impl Paper {
             who: SessionInfo::new("s1", "/app").unwrap(),
             time: AtomicU64::new(1_794_735_000_000),
             notes: Mutex::default(),
-            moments: Mutex::default(),
+            events: Mutex::default(),
             is_away: Mutex::default(),
         }
     }
@@ -76,22 +76,22 @@ impl Memory for Paper {
         Millis(self.time.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
+    fn record_events(&self, events: &[SessionEvent]) -> Result<(), MemoryError> {
         if *self.is_away.lock().unwrap() {
             return Err(MemoryError::Unavailable("on holiday".to_owned()));
         }
-        let mut kept = self.moments.lock().unwrap();
-        for moment in moments {
-            if kept.len() < 50_000 && !kept.iter().rev().take(50).any(|one| one.id == moment.id) {
-                kept.push(moment.clone());
+        let mut kept = self.events.lock().unwrap();
+        for event in events {
+            if kept.len() < 50_000 && !kept.iter().rev().take(50).any(|one| one.id == event.id) {
+                kept.push(event.clone());
             }
         }
         Ok(())
     }
 
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
-        let kept = self.moments.lock().unwrap();
+        let kept = self.events.lock().unwrap();
         let newest = &kept[kept.len().saturating_sub(newest_max)..];
-        Ok(newest.iter().map(|moment| self.who.to_event(moment)).collect())
+        Ok(newest.iter().map(|event| self.who.to_event(event)).collect())
     }
 }

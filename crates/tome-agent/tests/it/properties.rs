@@ -82,8 +82,8 @@ proptest! {
         cuts in proptest::collection::vec(0_usize..15, 12),
     ) {
         let mut script = script.into_iter().cycle();
-        let model = Script::by(move |talk| {
-            assert!(ContextWindow::request_tokens(talk) <= WINDOW, "{}", ContextWindow::request_tokens(talk));
+        let model = Script::by(move |request| {
+            assert!(ContextWindow::request_tokens(request) <= WINDOW, "{}", ContextWindow::request_tokens(request));
             match script.next().unwrap() {
                 Does::Replies(calls, words) => Ok(reply(&calls, words)),
                 Does::Fails(kind) => Err(failure(kind)),
@@ -98,10 +98,10 @@ proptest! {
             let _ = agent.run(prompt, &mut |_| {}, &fresh);
             if n % 3 == 2 {
                 // Simulates a kill in the middle of a run: only recorded events survive.
-                let mut moments = memory.moments.lock().unwrap();
-                let kept = moments.len().saturating_sub(cuts[n]);
-                moments.truncate(kept);
-                drop(moments);
+                let mut events = memory.events.lock().unwrap();
+                let kept = events.len().saturating_sub(cuts[n]);
+                events.truncate(kept);
+                drop(events);
                 agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
             }
         }

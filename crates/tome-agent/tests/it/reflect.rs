@@ -74,7 +74,7 @@ fn facts_and_episodes_are_written_and_the_next_time_updated() {
     assert!(episodes.contains("## Logger leak\n- Summary: stdout leak"), "{episodes}");
     let again = agent.reflect(&CancelToken::default()).unwrap();
     assert_eq!((again.written.len(), again.failed_calls), (0, 1));
-    let opening = words(&model.asked.lock().unwrap()[5]);
+    let opening = words(&model.requests.lock().unwrap()[5]);
     for part in [
         "Today is 2026-11-15",
         "#### facts/user.md",
@@ -145,11 +145,11 @@ fn it_comes_to_an_end_and_says_what_was_done_before() {
 #[test]
 fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     let memory = Paper::new();
-    let mut moments = Vec::new();
+    let mut events = Vec::new();
     for n in 0..400 {
         let name = n.to_string();
         let text = format!("message {n} {}", "word ".repeat(50));
-        moments.push(memory.session().new_event(EventKind::UserMessage, memory.now(), &name, text));
+        events.push(memory.session().new_event(EventKind::UserMessage, memory.now(), &name, text));
     }
     let tool = Tool {
         name: "fetch".into(),
@@ -158,18 +158,18 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     };
     let result =
         memory.session().new_event(EventKind::ToolResult, memory.now(), "r", "").with_tool(tool);
-    moments.extend([result.clone(), result]);
-    memory.record_events(&moments).unwrap();
+    events.extend([result.clone(), result]);
+    memory.record_events(&events).unwrap();
     let events: Vec<Event> = memory.recent_events(999).unwrap();
     let model = Script::of(vec![Ok(says("none"))]);
     let settings = ReflectionSettings { window_tokens: 20_000, ..ReflectionSettings::default() };
     let tools: &dyn MemoryTools = &memory;
     reflect(&*model, tools, &settings, &events, memory.now(), &CancelToken::default()).unwrap();
-    let said = words(&model.last());
-    assert!(tome_text::budget_tokens(&said) < 14_000, "{}", tome_text::budget_tokens(&said));
-    assert!(!said.contains("message 0 ") && said.contains("message 399 "));
-    assert!(said.contains("earlier messages are left out]"));
-    let fenced = said.split("TOOL fetch:").nth(1).unwrap();
+    let sent = words(&model.last());
+    assert!(tome_text::budget_tokens(&sent) < 14_000, "{}", tome_text::budget_tokens(&sent));
+    assert!(!sent.contains("message 0 ") && sent.contains("message 399 "));
+    assert!(sent.contains("earlier messages are left out]"));
+    let fenced = sent.split("TOOL fetch:").nth(1).unwrap();
     assert!(fenced.trim_start().starts_with("<tome-quoted from=\"fetch\""), "{fenced}");
     assert_eq!(fenced.matches("</tome-quoted>").count(), 1, "{fenced}");
     assert!(model.last().system[0].text.contains("It is data"));
@@ -177,13 +177,13 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
 
 /// Records a session that is worth reflecting on, without a disk.
 fn events(memory: &Paper, words: usize) -> Vec<Event> {
-    let moment = |n: usize| {
+    let event = |n: usize| {
         let kind =
             if n.is_multiple_of(2) { EventKind::UserMessage } else { EventKind::AssistantStop };
         let text = format!("message {n} {}", "word ".repeat(words));
         memory.session().new_event(kind, memory.now(), &n.to_string(), text)
     };
-    memory.record_events(&(0..40).map(moment).collect::<Vec<_>>()).unwrap();
+    memory.record_events(&(0..40).map(event).collect::<Vec<_>>()).unwrap();
     memory.recent_events(99).unwrap()
 }
 
@@ -217,7 +217,7 @@ fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
     let (all, settings) = (events(&memory, 3), ReflectionSettings::default());
     let done =
         reflect(&*model, &memory, &settings, &all, memory.now(), &CancelToken::default()).unwrap();
-    let asked = words(&model.asked.lock().unwrap()[0]);
+    let opening = words(&model.requests.lock().unwrap()[0]);
     for part in [
         "### Files that exist\n- facts/a-long.md\n- facts/b.md\n- facts/c.md\n",
         "[cut: memory_read facts/a-long.md has all of it]",
@@ -225,14 +225,14 @@ fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
         "- the port is 47113",
         "- episodes/2026-11.md: Two\n- episodes/2026-11.md: One\n- episodes/2026-10.md: Old (older)",
     ] {
-        assert!(asked.contains(part), "{part} is not in {asked}");
+        assert!(opening.contains(part), "{part} is not in {opening}");
     }
     assert_eq!(done.failed_calls, 6);
     assert_eq!(done.written, ["facts/b.md", "facts/new.md", "episodes/2026-10.md"]);
-    let said = words(&model.last());
+    let sent = words(&model.last());
     assert!(
-        said.contains("the file exists: read it with memory_read first, or use memory_patch"),
-        "{said}"
+        sent.contains("the file exists: read it with memory_read first, or use memory_patch"),
+        "{sent}"
     );
     assert!(memory.notes.lock().unwrap()["facts/a-long.md"].len() > 40_000);
 }
@@ -248,16 +248,16 @@ fn it_keeps_to_its_window_and_tries_once_with_half() {
     let read = ("memory_read", r#"{"path":"facts/001.md"}"#);
     for window_tokens in [6_000, 20_000, 100_000] {
         let settings = ReflectionSettings { window_tokens, ..ReflectionSettings::default() };
-        let mut asked = 0;
-        let model = Script::by(move |talk| {
+        let mut count = 0;
+        let model = Script::by(move |request| {
             assert!(
-                ContextWindow::request_tokens(talk) <= window_tokens,
+                ContextWindow::request_tokens(request) <= window_tokens,
                 "{}",
-                ContextWindow::request_tokens(talk)
+                ContextWindow::request_tokens(request)
             );
-            assert!(u64::from(talk.tokens_max) <= window_tokens / 16);
-            asked += 1;
-            match asked {
+            assert!(u64::from(request.tokens_max) <= window_tokens / 16);
+            count += 1;
+            match count {
                 1 => Err(ModelFailure::ContextTooLong { message: "too long".to_owned() }),
                 _ => Ok(calls(&[read; 4])),
             }
@@ -265,7 +265,7 @@ fn it_keeps_to_its_window_and_tries_once_with_half() {
         let stop = CancelToken::default();
         let done = reflect(&*model, &memory, &settings, &all, memory.now(), &stop).unwrap();
         assert!(done.hit_limit && done.rounds > 1, "{done:?}");
-        let talks = model.asked.lock().unwrap();
+        let talks = model.requests.lock().unwrap();
         let size = |n: usize| words(&talks[n]).split("What happened:").nth(1).unwrap().len();
         assert!(size(1) < size(0) * 2 / 3, "{} {}", size(0), size(1));
         let first = words(&talks[0]);

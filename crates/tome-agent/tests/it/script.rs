@@ -12,7 +12,7 @@ type Next = Box<dyn FnMut(&ChatRequest) -> Result<ChatResponse, ModelFailure> + 
 
 pub struct Script {
     next: Mutex<Next>,
-    pub asked: Mutex<Vec<ChatRequest>>,
+    pub requests: Mutex<Vec<ChatRequest>>,
 }
 
 impl Script {
@@ -20,7 +20,7 @@ impl Script {
     pub fn by(
         next: impl FnMut(&ChatRequest) -> Result<ChatResponse, ModelFailure> + Send + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { next: Mutex::new(Box::new(next)), asked: Mutex::default() })
+        Arc::new(Self { next: Mutex::new(Box::new(next)), requests: Mutex::default() })
     }
 
     /// Replies with these in order, then always with `ok`.
@@ -30,11 +30,11 @@ impl Script {
     }
 
     pub fn last(&self) -> ChatRequest {
-        self.asked.lock().unwrap().last().unwrap().clone()
+        self.requests.lock().unwrap().last().unwrap().clone()
     }
 
     pub fn count(&self) -> usize {
-        self.asked.lock().unwrap().len()
+        self.requests.lock().unwrap().len()
     }
 }
 
@@ -45,18 +45,18 @@ impl ChatModel for Script {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         _: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
-        check(talk);
-        self.asked.lock().unwrap().push(talk.clone());
-        let reply = (self.next.lock().unwrap())(talk)?;
+        check(request);
+        self.requests.lock().unwrap().push(request.clone());
+        let reply = (self.next.lock().unwrap())(request)?;
         for part in &reply.parts {
             match part {
-                ContentPart::Text(text) => heard(StreamEvent::Text(text)),
+                ContentPart::Text(text) => on_event(StreamEvent::Text(text)),
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name });
+                    on_event(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }
@@ -86,8 +86,8 @@ pub fn calls(calls: &[(&str, &str)]) -> ChatResponse {
 }
 
 /// Checks the rules that every provider enforces.
-pub fn check(talk: &ChatRequest) {
-    let messages = &talk.messages;
+pub fn check(request: &ChatRequest) {
+    let messages = &request.messages;
     assert_eq!(messages.first().map(|first| first.role), Some(ChatRole::User), "{messages:#?}");
     assert_eq!(messages.last().map(|last| last.role), Some(ChatRole::User), "{messages:#?}");
     let mut open: Vec<String> = Vec::new();
@@ -129,8 +129,8 @@ pub fn check(talk: &ChatRequest) {
 }
 
 /// All texts of a request.
-pub fn words(talk: &ChatRequest) -> String {
-    let parts = talk.messages.iter().flat_map(|message| &message.parts);
+pub fn words(request: &ChatRequest) -> String {
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
     let words = parts.map(|part| match part {
         ContentPart::Text(text) => text.as_str(),
         ContentPart::ToolCall(call) => call.arguments.as_str(),

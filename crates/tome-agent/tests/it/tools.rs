@@ -49,11 +49,11 @@ fn a_tool_outside_the_set_is_not_run() {
 }
 
 #[test]
-fn an_own_tool_takes_the_place_of_another() {
+fn an_own_tool_replaces_another() {
     let world = World::new();
     let memory = world.open("s1");
-    let own = |said: &'static str| {
-        FnTool::new("memory_list", said, serde_json::json!({}), move |_: &_| Ok(said.to_owned()))
+    let own = |text: &'static str| {
+        FnTool::new("memory_list", text, serde_json::json!({}), move |_: &_| Ok(text.to_owned()))
     };
     let tools = Toolbox::new(MemoryToolSet::Full).with_tool(own("a")).with_tool(own("b"));
     let offered = tools.definitions(&memory);

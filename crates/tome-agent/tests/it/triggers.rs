@@ -29,12 +29,12 @@ fn injected(replies: Vec<ChatResponse>, prompt: &str) -> (Vec<&'static str>, Arc
     let model = Script::of(replies.into_iter().map(Ok).collect());
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut why = Vec::new();
-    let told = &mut |said: AgentEvent<'_>| {
-        if let AgentEvent::Injected { why: one, .. } = said {
+    let on_event = &mut |event: AgentEvent<'_>| {
+        if let AgentEvent::Injected { why: one, .. } = event {
             why.push(one);
         }
     };
-    let run = agent.run(prompt, told, &CancelToken::default()).unwrap();
+    let run = agent.run(prompt, on_event, &CancelToken::default()).unwrap();
     (why, model, run.text)
 }
 
@@ -44,18 +44,18 @@ fn a_plan_of_more_than_five_steps_is_replanned_once() {
         let both = [("update_plan", &*plan(steps)), ("edit", "{}")];
         let replies = vec![calls(&both), calls(&[("update_plan", &plan(steps))]), says("done")];
         let (why, model, text) = injected(replies, "port it");
-        let asked = model.asked.lock().unwrap();
-        let count = words(asked.last().unwrap()).matches(REPLAN).count();
+        let requests = model.requests.lock().unwrap();
+        let count = words(requests.last().unwrap()).matches(REPLAN).count();
         assert_eq!(count, usize::from(is_due), "{steps} steps");
         assert_eq!(text, "done");
         if is_due {
             // After both results, in the same message.
-            let parts = &asked[1].messages.last().unwrap().parts;
+            let parts = &requests[1].messages.last().unwrap().parts;
             assert!(matches!(
                 parts[..3],
                 [ContentPart::ToolResult(_), ContentPart::ToolResult(_), ContentPart::Text(_)]
             ));
-            assert!(words(&asked[1]).contains("port in slices"));
+            assert!(words(&requests[1]).contains("port in slices"));
             assert_eq!(why, ["replan", "store"]);
         } else {
             assert_eq!(why, Vec::<&str>::new());
@@ -74,10 +74,10 @@ fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
     assert_eq!(why, ["store"]);
     assert_eq!(text, "ported", "the answer is what came before");
     assert_eq!(model.count(), 13);
-    let said = words(&model.last());
+    let sent = words(&model.last());
     assert!(
-        said.contains("no lessons from this work are saved yet") && said.contains("success"),
-        "{said}"
+        sent.contains("no lessons from this work are saved yet") && sent.contains("success"),
+        "{sent}"
     );
 }
 
@@ -101,19 +101,19 @@ fn an_overview_that_nobody_writes_is_reminded_of() {
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut at = Vec::new();
     for turn in 0..25 {
-        let told = &mut |said: AgentEvent<'_>| {
-            if let AgentEvent::Injected { why: "overview", .. } = said {
+        let on_event = &mut |event: AgentEvent<'_>| {
+            if let AgentEvent::Injected { why: "overview", .. } = event {
                 at.push(turn);
             }
         };
-        agent.run(&format!("turn {turn}"), told, &CancelToken::default()).unwrap();
+        agent.run(&format!("turn {turn}"), on_event, &CancelToken::default()).unwrap();
     }
     assert_eq!(at, [10, 20]);
     assert!(words(&model.last()).contains("it has not changed for"));
 }
 
 #[test]
-fn what_was_said_unasked_is_recorded() {
+fn injections_are_recorded() {
     let world = World::new();
     let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
     let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();

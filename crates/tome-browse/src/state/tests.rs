@@ -196,7 +196,7 @@ fn a_hit_in_the_contents_opens_there() {
 fn more_entries_are_requested_near_the_end() {
     let (mut browser, effects) = browser("");
     let many = |count: usize| -> Vec<Item> {
-        (0..count).map(|place| session(&format!("s{place}"), "Fix it")).collect()
+        (0..count).map(|number| session(&format!("s{number}"), "Fix it")).collect()
     };
     let page = |count| ListPage { items: many(count), has_more: true, ..ListPage::default() };
     browser.update(Input::Answer(last_request(&effects), Ok(Answer::List(page(30)))));

@@ -46,9 +46,10 @@ pub(super) fn draw_search(frame: &mut Frame<'_>, area: Rect, browser: &Browser) 
     let typed = format!("{before}{}", browser.search.after());
     let is_focused = browser.focus == Focus::Search;
     let mark = if is_focused { theme.accent() } else { theme.dim() };
-    let (text, style) = match typed.is_empty() {
-        true => (PLACEHOLDER.to_owned(), theme.dim()),
-        false => (truncate_end(&typed, room), Style::new()),
+    let (text, style) = if typed.is_empty() {
+        (PLACEHOLDER.to_owned(), theme.dim())
+    } else {
+        (truncate_end(&typed, room), Style::new())
     };
     let line = Line::from(vec![Span::styled(PROMPT, mark), Span::styled(clean_line(&text), style)]);
     frame.render_widget(line, area);
@@ -113,8 +114,8 @@ pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser)
     }
     let has_keys = browser.focus == Focus::List;
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for (place, (key, label, is_set)) in all.into_iter().enumerate() {
-        if place > 0 {
+    for (i, (key, label, is_set)) in all.into_iter().enumerate() {
+        if i > 0 {
             parts.push(("  ".to_owned(), Style::new()));
         }
         if has_keys {
@@ -129,10 +130,8 @@ pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser)
 pub(super) fn draw_footer(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     let (theme, width) = (browser.theme(), usize::from(area.width));
     if let Some(message) = &browser.message {
-        let (label, style) = match message.is_error {
-            true => ("error: ", theme.error()),
-            false => ("", Style::new()),
-        };
+        let (label, style) =
+            if message.is_error { ("error: ", theme.error()) } else { ("", Style::new()) };
         let parts = [(label.to_owned(), style), (clean_text(&message.text), Style::new())];
         frame.render_widget(fit_spans(&parts, width), area);
         return;

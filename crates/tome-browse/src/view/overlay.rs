@@ -76,13 +76,14 @@ fn resume_lines(command: &ResumeCommand, theme: Theme, width: usize) -> Vec<Line
     };
     let mut lines = vec![fit_spans(&[(clean_text(&command.title), theme.bold())], width)];
     lines.push(field("folder", truncate_start(&clean_text(&command.folder), room)));
-    for (place, part) in wrap_lines(&clean_text(&command.command), room).into_iter().enumerate() {
-        lines.push(field(if place == 0 { "command" } else { "" }, part));
+    for (i, part) in wrap_lines(&clean_text(&command.command), room).into_iter().enumerate() {
+        lines.push(field(if i == 0 { "command" } else { "" }, part));
     }
     lines.push(Line::default());
-    let keys = match command.has_folder {
-        true => "Enter run · p print · Esc back",
-        false => "the folder does not exist here · p print · Esc back",
+    let keys = if command.has_folder {
+        "Enter run · p print · Esc back"
+    } else {
+        "the folder does not exist here · p print · Esc back"
     };
     lines.extend(
         wrap_lines(keys, width).into_iter().map(|line| fit_spans(&[(line, theme.dim())], width)),

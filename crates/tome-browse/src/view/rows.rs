@@ -16,7 +16,7 @@ const GAP: usize = 2;
 /// Columns of the time and of the speaker at most.
 const WHEN_COLUMNS_MAX: usize = 20;
 const WHO_COLUMNS_MAX: usize = 12;
-const PLACE_COLUMNS_MAX: usize = 16;
+const PROJECT_COLUMNS_MAX: usize = 16;
 /// Columns that the text keeps before others are shown.
 const TEXT_COLUMNS_MIN: usize = 28;
 
@@ -24,12 +24,12 @@ const TEXT_COLUMNS_MIN: usize = 28;
 struct Columns {
     when: usize,
     who: usize,
-    place: usize,
+    project: usize,
     text: usize,
 }
 
 impl Columns {
-    fn fit(items: &[&Item], width: usize, shows_place: bool) -> Self {
+    fn fit(items: &[&Item], width: usize, shows_project: bool) -> Self {
         let widest = |value: fn(&Item) -> &str, most: usize| {
             let widths = items.iter().map(|item| display_width(&clean_text(value(item))));
             widths.max().unwrap_or(0).min(most)
@@ -38,19 +38,21 @@ impl Columns {
         let mut room = width.saturating_sub(display_width(MARK));
         let when = widest(|item| &item.when, WHEN_COLUMNS_MAX);
         room = room.saturating_sub(with_gap(when));
-        let mut take = |wanted: usize| match room >= TEXT_COLUMNS_MIN + with_gap(wanted) {
-            true => {
+        let mut take = |wanted: usize| {
+            if room >= TEXT_COLUMNS_MIN + with_gap(wanted) {
                 room -= with_gap(wanted);
                 wanted
+            } else {
+                0
             }
-            false => 0,
         };
         let who = take(widest(|item| &item.who, WHO_COLUMNS_MAX));
-        let place = match shows_place {
-            true => take(widest(|item| &item.place, PLACE_COLUMNS_MAX)),
-            false => 0,
+        let project = if shows_project {
+            take(widest(|item| &item.project_name, PROJECT_COLUMNS_MAX))
+        } else {
+            0
         };
-        Self { when, who, place, text: room }
+        Self { when, who, project, text: room }
     }
 }
 
@@ -61,10 +63,10 @@ pub(super) fn draw_list(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     }
     let rows = usize::from(area.height);
     let shown: Vec<&Item> = list.items.iter().skip(list.first_shown).take(rows).collect();
-    let shows_place = browser.filters.range == Range::All;
-    let columns = Columns::fit(&shown, usize::from(area.width), shows_place);
-    for ((place, item), row) in (list.first_shown..).zip(shown).zip(area.rows()) {
-        let is_chosen = place == list.chosen;
+    let shows_project = browser.filters.range == Range::All;
+    let columns = Columns::fit(&shown, usize::from(area.width), shows_project);
+    for ((index, item), row) in (list.first_shown..).zip(shown).zip(area.rows()) {
+        let is_chosen = index == list.chosen;
         let mut line = item_line(item, &columns, is_chosen, browser);
         if is_chosen {
             line = line.patch_style(browser.theme().chosen());
@@ -89,7 +91,7 @@ fn item_line(item: &Item, columns: &Columns, is_chosen: bool, browser: &Browser)
     let mut spans = vec![Span::styled(mark, theme.accent())];
     spans.push(cell(&item.when, columns.when, dim));
     spans.push(cell(&item.who, columns.who, Style::new()));
-    spans.push(cell(&item.place, columns.place, dim));
+    spans.push(cell(&item.project_name, columns.project, dim));
     let text = truncate_end(&clean_text(&item.text), columns.text);
     let used = display_width(&text);
     match browser.page {

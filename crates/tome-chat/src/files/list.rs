@@ -44,10 +44,7 @@ impl Tool for ListFiles {
         let (mut listed, mut more) = (Vec::new(), 0_usize);
         let walked = walk_files(root, &from, stop, |_, name| {
             if wanted.as_ref().is_none_or(|wanted| wanted.matches(name)) {
-                match listed.len() < LISTED_MAX {
-                    true => listed.push(name.to_owned()),
-                    false => more += 1,
-                }
+                if listed.len() < LISTED_MAX { listed.push(name.to_owned()) } else { more += 1 }
             }
             WalkControl::Continue
         });

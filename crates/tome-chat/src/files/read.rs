@@ -120,12 +120,12 @@ impl FileExcerpt {
     }
 
     fn render(&self, root: &ProjectRoot, name: &str, from: usize) -> String {
-        let reach = format_bytes(READ_BYTES_MAX);
+        let limit = format_bytes(READ_BYTES_MAX);
         if self.text.is_empty() {
             return match self.last {
                 _ if self.more => "Stopped before that line.".to_owned(),
                 last if self.too_far => format!(
-                    "Line {from} is out of range: only the first {reach} of {name} can be read ({} lines).",
+                    "Line {from} is out of range: only the first {limit} of {name} can be read ({} lines).",
                     format_count(last as u64)
                 ),
                 0 => format!("{name} is empty."),
@@ -134,7 +134,7 @@ impl FileExcerpt {
         }
         let more = match (self.more, self.too_far) {
             (true, _) => format!("\nMore follows: continue with from_line {}.", self.last + 1),
-            (false, true) => format!("\nOnly the first {reach} can be read."),
+            (false, true) => format!("\nOnly the first {limit} can be read."),
             (false, false) => String::new(),
         };
         format!("{}{more}", root.quote(name, self.text.trim_end_matches('\n')))

@@ -72,9 +72,10 @@ impl Tool for SearchFiles {
             if wanted.as_ref().is_none_or(|wanted| wanted.matches(name)) {
                 search.search_file(path, name);
             }
-            match search.left == 0 || search.found.len() >= MATCHES_MAX {
-                true => WalkControl::Stop,
-                false => WalkControl::Continue,
+            if search.left == 0 || search.found.len() >= MATCHES_MAX {
+                WalkControl::Stop
+            } else {
+                WalkControl::Continue
             }
         });
         Ok(search.render(walked))

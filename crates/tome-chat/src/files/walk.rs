@@ -28,12 +28,12 @@ pub enum WalkEnd {
     Stopped,
 }
 
-/// Calls `found` with every regular file below a folder and its name relative to the root.
+/// Calls `visit` with every regular file below a folder and its name relative to the root.
 pub fn walk_files(
     root: &ProjectRoot,
     from: &Path,
     stop: &CancelToken,
-    mut found: impl FnMut(&Path, &str) -> WalkControl,
+    mut visit: impl FnMut(&Path, &str) -> WalkControl,
 ) -> WalkEnd {
     let mut ignored = IgnoreRules::default();
     add_parent_rules(root, from, &mut ignored);
@@ -62,7 +62,7 @@ pub fn walk_files(
                 folders.push_back((path, depth + 1));
             } else if kind.is_dir() {
                 walked = WalkEnd::LimitReached;
-            } else if kind.is_file() && found(&path, &name) == WalkControl::Stop {
+            } else if kind.is_file() && visit(&path, &name) == WalkControl::Stop {
                 return WalkEnd::Stopped;
             }
         }

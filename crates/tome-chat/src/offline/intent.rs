@@ -88,8 +88,8 @@ impl Intent {
     pub fn parse(prompt: &str) -> Self {
         let prompt = prompt.trim();
         for (name, pattern) in INTENT_PATTERNS.iter() {
-            let Some(found) = pattern.captures(prompt) else { continue };
-            let it = found.name("it").map_or("", |it| it.as_str().trim());
+            let Some(captures) = pattern.captures(prompt) else { continue };
+            let it = captures.name("it").map_or("", |it| it.as_str().trim());
             return match *name {
                 "ask_name" => Self::AskName,
                 "ask_known" => Self::AskKnown { about: it.trim_end_matches(" yet").to_owned() },

@@ -22,24 +22,25 @@ impl ChatModel for OfflineModel {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         if stop.is_cancelled() {
             return Err(ModelFailure::Cancelled);
         }
         // A reflector offers few tools, and not recall_memory.
-        let recalls = talk.tools.iter().any(|tool| tool.name == "recall_memory");
-        let reply = match recalls {
-            true => replies::next_reply(&OfflineTurn::from_request(talk)),
-            false => reflection::next_reply(&OfflineTurn::from_request(talk)),
+        let recalls = request.tools.iter().any(|tool| tool.name == "recall_memory");
+        let reply = if recalls {
+            replies::next_reply(&OfflineTurn::from_request(request))
+        } else {
+            reflection::next_reply(&OfflineTurn::from_request(request))
         };
         for part in &reply.parts {
             match part {
-                ContentPart::Text(text) => heard(StreamEvent::Text(text)),
+                ContentPart::Text(text) => on_event(StreamEvent::Text(text)),
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name });
+                    on_event(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }

@@ -24,19 +24,20 @@ pub fn next_reply(turn: &OfflineTurn<'_>) -> ChatResponse {
     if !turn.done.is_empty() {
         return none();
     }
-    let asked = turn.prompt;
-    let (known, said) = asked.split_once(TRANSCRIPT_MARK).unwrap_or(("", asked));
-    let Some(found) = REPORTED_FIX.as_ref().and_then(|fixed| fixed.captures_iter(said).last())
+    let prompt = turn.prompt;
+    let (notes, transcript) = prompt.split_once(TRANSCRIPT_MARK).unwrap_or(("", prompt));
+    let Some(captures) =
+        REPORTED_FIX.as_ref().and_then(|fixed| fixed.captures_iter(transcript).last())
     else {
         return none();
     };
-    let what = found.name("what").map_or("", |what| what.as_str().trim());
+    let what = captures.name("what").map_or("", |what| what.as_str().trim());
     let title = format!("Fixed {what}");
-    let path = known.split_once(EPISODES_MARK).and_then(|(_, rest)| rest.split_once(".md"));
-    let Some((path, _)) = path.filter(|_| !known.contains(&title)) else { return none() };
+    let path = notes.split_once(EPISODES_MARK).and_then(|(_, rest)| rest.split_once(".md"));
+    let Some((path, _)) = path.filter(|_| !notes.contains(&title)) else { return none() };
     let day =
-        known.split_once("Today is ").and_then(|(_, rest)| rest.get(..10)).unwrap_or_default();
-    let why = found.name("why").map_or("not said", |why| why.as_str().trim());
+        notes.split_once("Today is ").and_then(|(_, rest)| rest.get(..10)).unwrap_or_default();
+    let why = captures.name("why").map_or("not said", |why| why.as_str().trim());
     let entry = format!(
         "## {title}\n- Summary: {what}\n- Date: {day}\n- Problem: {what}\n- Solution: fixed; the cause: {why}\n- Lesson: look for this cause first"
     );

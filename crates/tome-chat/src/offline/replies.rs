@@ -117,19 +117,20 @@ fn answer_known(turn: &OfflineTurn<'_>, about: &str) -> ChatResponse {
         return turn.call_tools("", calls.collect());
     }
     let topic = topic_words(about);
-    let mut said = Vec::new();
+    let mut quoted = Vec::new();
     for done in read {
         for line in done.text().unwrap_or_default().lines().filter(|line| line.starts_with("- ")) {
             let lower = line.to_lowercase();
             if topic.is_empty() || topic.iter().any(|word| lower.contains(word)) {
-                said.push(format!("{line} ({})", done.path()));
+                quoted.push(format!("{line} ({})", done.path()));
             }
         }
     }
-    said.truncate(LINES_MAX);
-    ChatResponse::from_text(match said.is_empty() {
-        true => "There is no note about that. `/recall` searches all earlier sessions.".to_owned(),
-        false => format!("From the notes:\n{}", said.join("\n")),
+    quoted.truncate(LINES_MAX);
+    ChatResponse::from_text(if quoted.is_empty() {
+        "There is no note about that. `/recall` searches all earlier sessions.".to_owned()
+    } else {
+        format!("From the notes:\n{}", quoted.join("\n"))
     })
 }
 
@@ -157,17 +158,18 @@ fn answer_recall(turn: &OfflineTurn<'_>, query: &str) -> ChatResponse {
         return turn.call_tools("", vec![("recall_memory", json!({ "query": query, "limit": 8 }))]);
     };
     let hits = format_hits(found.text().unwrap_or_default(), turn.prompt);
-    ChatResponse::from_text(match hits.is_empty() {
-        true => "The memory has nothing about that.".to_owned(),
-        false => format!("From memory:\n{}", hits.join("\n")),
+    ChatResponse::from_text(if hits.is_empty() {
+        "The memory has nothing about that.".to_owned()
+    } else {
+        format!("From memory:\n{}", hits.join("\n"))
     })
 }
 
 /// Formats the hits with their citations, one per line, without the question itself.
-fn format_hits(found: &str, prompt: &str) -> Vec<String> {
+fn format_hits(output: &str, prompt: &str) -> Vec<String> {
     let mut hits: Vec<String> = Vec::new();
     let mut content = "";
-    for line in found.lines().map(str::trim) {
+    for line in output.lines().map(str::trim) {
         if let Some(text) = line.strip_prefix("Content: ") {
             content = text;
         } else if let Some(citation) = line.strip_prefix("Citation: ")
@@ -193,12 +195,12 @@ fn make_plan(turn: &OfflineTurn<'_>, goal: &str) -> ChatResponse {
         .collect();
     match (plans, lessons.first()) {
         (0, _) => {
-            let said = format!("A plan for {goal}:");
-            turn.call_tools(&said, vec![("update_plan", plan_steps(goal, None))])
+            let intro = format!("A plan for {goal}:");
+            turn.call_tools(&intro, vec![("update_plan", plan_steps(goal, None))])
         }
         (1, Some(lesson)) => {
-            let said = "The memory has a relevant lesson, so the plan changes:";
-            turn.call_tools(said, vec![("update_plan", plan_steps(goal, Some(lesson)))])
+            let intro = "The memory has a relevant lesson, so the plan changes:";
+            turn.call_tools(intro, vec![("update_plan", plan_steps(goal, Some(lesson)))])
         }
         (_, lesson) => {
             let learned = lesson.map(|lesson| format!(" It takes into account: {lesson}."));

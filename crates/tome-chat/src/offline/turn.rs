@@ -30,10 +30,10 @@ pub struct CompletedCall<'t> {
 }
 
 impl<'t> OfflineTurn<'t> {
-    pub fn from_request(talk: &'t ChatRequest) -> Self {
+    pub fn from_request(request: &'t ChatRequest) -> Self {
         let mut turn = Self { prompt: "", done: Vec::new(), notes: Vec::new(), calls_before: 0 };
         let mut calls: Vec<&'t ToolCall> = Vec::new();
-        for message in &talk.messages {
+        for message in &request.messages {
             for part in &message.parts {
                 match part {
                     ContentPart::Text(text) if message.role == ChatRole::User => {
@@ -71,13 +71,13 @@ impl<'t> OfflineTurn<'t> {
         self.done.iter().rev().find(|done| done.call.name == tool)
     }
 
-    pub fn call_tools(&self, said: &str, calls: Vec<(&str, Value)>) -> ChatResponse {
+    pub fn call_tools(&self, text: &str, calls: Vec<(&str, Value)>) -> ChatResponse {
         let calls = calls.into_iter().enumerate().map(|(n, (name, arguments))| ToolCall {
             id: format!("offline-{}", self.calls_before + n),
             name: name.to_owned(),
             arguments: arguments.to_string(),
         });
-        ChatResponse::from_calls(said, calls)
+        ChatResponse::from_calls(text, calls)
     }
 }
 

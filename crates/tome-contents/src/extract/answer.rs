@@ -7,7 +7,9 @@ use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{MessageParts, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
-use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
+use super::text::{
+    begins_with_any, may_begin_with, strip_any_prefix, strip_prefix_ignoring_case, to_lower,
+};
 use super::verdict::{find_fixed_row, find_verdicts};
 
 /// Removes the label before a conclusion: `Root cause: …`.
@@ -38,7 +40,7 @@ pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSent
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
         // An item below another one is a detail of it.
-        if sentence.shape == SentenceShape::Item && sentence.indent > 1 {
+        if sentence.is_aside || sentence.shape == SentenceShape::Item && sentence.indent > 1 {
             continue;
         }
         let (mut statement, has_list) = read_statement(parts, index, sentence);
@@ -58,7 +60,7 @@ pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSent
     if let Some(list) = find_whole_list(parts, index, &best) {
         return Some(list);
     }
-    Some(if index == 1 { join_report(parts, best) } else { best })
+    Some(if index > 0 { join_report(parts, best) } else { best })
 }
 
 /// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.
@@ -76,28 +78,21 @@ fn find_whole_list<'a>(
     is_introduced.then_some(AnswerSentence { score: best.score, ..list })
 }
 
-/// Puts the report that begins an answer before the sentence after it: "Both comments posted."
+/// Puts the verdict that begins an answer before the sentence that says more: "Both comments posted.",
+/// "No, it has no tests."
 fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> AnswerSentence<'a> {
-    #[rustfmt::skip]
-    const DONE: &[&str] = &[
-        "posted", "committed", "pushed", "sent", "merged", "created", "deleted", "updated", "replied",
-        "opened", "closed", "released", "deployed", "installed", "added", "removed", "renamed",
-    ];
-    // "Somebody pushed before you" reports nothing that the agent did.
-    let is_done = |text: &str| {
-        let lower = to_lower(text);
-        let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        let ends = [words.next(), words.next_back()];
-        ends.into_iter().flatten().any(|word| DONE.contains(&word))
-    };
+    const VERDICT_WORDS_MAX: usize = 12;
     let Some(first) = parts.sentences.first() else { return best };
-    let words = count_words(&first.plain);
-    let is_report = first.shape == SentenceShape::Running
-        && (3..=6).contains(&words)
-        && is_done(&first.plain)
-        && !is_check_report(&first.plain)
-        && !first.plain.ends_with([':', '：', '?']);
-    if !is_report || best.is_item {
+    let text = &first.plain;
+    let is_verdict = first.shape == SentenceShape::Running
+        && count_words(text) <= VERDICT_WORDS_MAX
+        && (reports_end(text) || answers_shortly(text))
+        && !is_check_report(text)
+        && !is_announcement(text)
+        && !looks_ahead(text)
+        && !is_fragment(text)
+        && !text.ends_with([':', '：', '?', '？']);
+    if !is_verdict || best.is_item || best.text.starts_with(text.as_str()) {
         return best;
     }
     let mut raws = vec![first.raw];
@@ -106,31 +101,80 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
     AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
 }
 
-/// The first sentence of an answer that says anything: for an answer without a conclusion.
+/// Whether a short sentence says that something is done, and what: "Training killed."
+fn reports_end(text: &str) -> bool {
+    #[rustfmt::skip]
+    const DONE: &[&str] = &[
+        "posted", "committed", "pushed", "sent", "merged", "created", "deleted", "updated", "replied",
+        "opened", "closed", "released", "deployed", "installed", "added", "removed", "renamed",
+        "killed", "stopped", "started", "restarted", "done", "complete", "completed", "fixed",
+        "implemented", "finished", "resolved", "moved", "replaced", "reverted", "running", "failed",
+    ];
+    const WIDE: [&str; 8] = ["完成", "成功", "失败", "已", "しました", "完了", "완료", "했습니다"];
+    // "Somebody pushed before you" reports nothing that the agent did.
+    let lower = to_lower(text);
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let ends = [words.next(), words.next_back()];
+    let is_done = ends.into_iter().flatten().any(|word| DONE.contains(&word));
+    let says = says_what(text) && (count_words(text) >= 2 || !text.is_ascii());
+    says && (is_done || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark)))
+}
+
+/// Whether a sentence is the answer to a question of yes or no.
+fn answers_shortly(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "yes", "no", "correct", "exactly", "not yet", "partly", "oui", "non", "sí", "sim", "não", "ja", "nein",
+    ];
+    #[rustfmt::skip]
+    const WIDE: &[&str] = &[
+        "可以", "不可以", "能", "不能", "是的", "不是", "对", "不对", "会", "不会", "没有", "有必要", "できます", "できません",
+        "はい", "いいえ", "네", "아니요",
+    ];
+    begins_with_any(text, WORDS) || WIDE.iter().any(|word| text.starts_with(word))
+}
+
+/// The first sentence of an answer that says anything: for an answer without a conclusion. An empty
+/// phrase ("All done.") only if there is nothing else.
 pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
-    let (mut check, mut work, mut item) = (None, None, None);
-    for (index, sentence) in parts.sentences.iter().enumerate() {
-        let (statement, has_list) = read_statement(parts, index, sentence);
-        let text = &statement.lead;
+    let (mut check, mut work, mut item, mut phrase) = (None, None, None, None);
+    for (index, sentence) in parts.sentences.iter().enumerate().filter(|(_, one)| !one.is_aside) {
+        let (found, has_list) = read_statement(parts, index, sentence);
+        let text = &found.lead;
         if sentence.shape == SentenceShape::Heading {
-            work = work
-                .or(Some(statement).filter(|statement| has_list && lists_work(&statement.lead)));
+            work = work.or(Some(found).filter(|found| has_list && lists_work(&found.lead)));
             continue;
         }
-        let says = count_words(text) >= 2
+        let says = (count_words(text) >= 2 || !text.is_ascii())
             && !text.ends_with(['?', '？'])
             && (has_list || !text.ends_with([':', '：']))
             && !is_announcement(text)
-            && !is_filler(text)
-            && !is_reference_list(text);
+            && !is_fragment(text)
+            && !looks_ahead(text)
+            && !is_filler(text);
         match says {
-            true if sentence.shape == SentenceShape::Item => item = item.or(Some(statement)),
-            true if has_list || !is_check_report(text) => return Some(statement),
-            true => check = check.or(Some(statement)),
+            true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
+            true if !has_list && is_empty_phrase(text) => phrase = phrase.or(Some(found)),
+            true if has_list || !is_check_report(text) => return Some(found),
+            true => check = check.or(Some(found)),
             false => {}
         }
     }
-    work.or(check).or(item)
+    work.or(check).or(item).or(phrase)
+}
+
+/// Whether a sentence has no noun or number of its own: "All done.", "更新完成。"
+fn is_empty_phrase(text: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: &[&str] = &[
+        "构建成功", "编译成功", "编译通过", "更新完成", "所有任务已完成", "全部完成", "修改完成", "修正しました", "対応しました",
+        "完了しました", "todo en orden", "buena pregunta", "parfaitement compris", "compris", "entendido", "hoàn tất",
+        "zero errors", "no errors", "good question", "great question",
+    ];
+    let bare = text.trim_end_matches(['.', '!', '。', '！', ' ']);
+    let is_phrase = PHRASES.iter().any(|phrase| bare.eq_ignore_ascii_case(phrase));
+    let is_short = count_words(bare) <= 4 && text.is_ascii();
+    is_phrase || is_short && !bare.chars().any(|c| c.is_ascii_digit()) && !says_what(bare)
 }
 
 /// Whether a text has a word of its own beside "fixed", "change" and the names of files.
@@ -171,6 +215,8 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
         || text.ends_with(['?', '？'])
         || shape == SentenceShape::Heading
         || is_announcement(text)
+        || is_fragment(text)
+        || looks_ahead(text)
     {
         return None;
     }
@@ -180,7 +226,7 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
     }
     let verdict = begins_with_any(text, VERDICTS);
     let lead_in = text.ends_with([':', '：']);
-    if lead_in && !verdict || is_reference_list(lead) {
+    if lead_in && !verdict {
         return None;
     }
     let length = match words {
@@ -227,17 +273,46 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
     )
 }
 
-/// Whether a text introduces the sources of an answer, or repeats them.
-fn is_reference_list(lead: &str) -> bool {
+/// Whether a text is a part of a sentence: it ends with a comma, or begins with a particle.
+fn is_fragment(text: &str) -> bool {
+    const PARTICLES: [char; 7] = ['を', 'が', 'は', 'に', 'で', 'と', 'も'];
+    let mut chars = text.chars();
+    let begins = chars.next().is_some_and(|c| PARTICLES.contains(&c))
+        && chars.next().is_some_and(tome_text::is_han_or_kana);
+    begins || text.ends_with(['、', '，', ','])
+}
+
+/// Whether a sentence tells the user what to do, what could be done, or what should happen then: none of
+/// it has happened.
+fn looks_ahead(text: &str) -> bool {
     #[rustfmt::skip]
-    const LABELS: &[&str] = &[
-        "sources", "source", "references", "links", "further reading", "see also", "来源", "參考資料",
-        "参考资料", "参考", "出典", "출처", "quellen", "fuentes", "fontes", "источники",
+    const STARTS: &[&str] = &[
+        "if you", "if the issue", "if it", "if this", "you can", "you can now", "you could", "you should",
+        "you'll", "you will", "you may", "you need to", "next question", "next natural", "recommended:",
+        "options are", "options:", "for example", "e.g.", "please", "make sure", "remember to", "feel free",
+        "once you", "after you", "when you", "refresh", "restart", "reload", "you've done", "you're all set",
+        "you are all set", "see you", "需要我", "如需", "如果", "推送后", "请", "建议：", "建议:", "这次应该", "现在应该",
+        "确认后", "同意后", "もし", "よろしければ", "必要であれば", "次に", "si tu veux", "si vous", "tu peux",
+        "vous pouvez", "si quieres", "puedes", "se quiser", "você pode", "quer que", "nếu",
     ];
-    LABELS.iter().filter(|label| may_begin_with(lead, label)).any(|label| {
-        strip_prefix_ignoring_case(lead, label)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '：']))
-    })
+    #[rustfmt::skip]
+    const ORDERS: &[&str] = &[
+        "run", "update", "open", "set", "try", "check", "install", "add", "replace", "use", "visit",
+        "copy", "paste", "go to", "start", "execute", "click", "create",
+    ];
+    const ENDS: [&str; 6] =
+        ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];
+    const INSIDE: [&str; 4] = ["是否同意", "请确认", "应该能", "should work now"];
+    let orders = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
+        let next = rest.trim_start();
+        next.starts_with('`')
+            || begins_with_any(next, &["the", "your", "a", "an", "this", "it", "npm", "npx", "pip"])
+    });
+    orders
+        || begins_with_any(text, STARTS)
+        || STARTS.iter().any(|start| !start.is_ascii() && text.starts_with(start))
+        || !text.is_ascii() && ENDS.iter().any(|end| text.ends_with(end))
+        || INSIDE.iter().any(|mark| text.contains(mark))
 }
 
 /// Whether a sentence answers with yes or no, and says more than that.

@@ -95,7 +95,8 @@ const PLANS: &[&str] = &[
     "смотрю", "ich schaue", "ich werde", "schauen wir", "would you like", "do you want",
     "want me to", "shall i", "should i", "feel free", "please let me know", "let me know",
     "if you want", "if you'd like", "if you like", "je vais", "laisse-moi", "voy a", "déjame", "vou",
-    "deixe-me", "먼저", "이제",
+    "deixe-me", "먼저", "이제", "using skill", "resuming", "je continue", "tôi sẽ", "我就开始", "starting",
+    "continuing", "proceeding",
 ];
 
 /// Whether a sentence only agrees or leads on.
@@ -109,6 +110,10 @@ pub(super) fn is_announcement(plain: &str) -> bool {
         return true;
     }
     let rest = strip_any_prefix(plain, &["now", "then"]);
+    let next = rest.and_then(|rest| rest.split_whitespace().next());
+    if next.is_some_and(|word| word.len() > 5 && word.ends_with("ing")) {
+        return true;
+    }
     rest.is_some_and(|rest| super::request::is_order(rest.trim_start_matches([' ', ','])))
 }
 

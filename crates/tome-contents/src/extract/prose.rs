@@ -3,7 +3,7 @@
 
 use tome_text::{is_han_or_kana, split_sentences};
 
-use super::text::{head_and_tail, plain_text};
+use super::text::{head_and_tail, may_begin_with, plain_text, strip_prefix_ignoring_case};
 
 /// Bytes read from the head and the tail of a message.
 const HEAD_BYTES_MAX: usize = 12 * 1024;
@@ -23,6 +23,8 @@ pub(super) struct ProseSentence<'a> {
     pub(super) shape: SentenceShape,
     /// Columns before its line: an item below another one is indented further.
     pub(super) indent: usize,
+    /// Whether it stands below a heading such as "Next steps" or "Sources".
+    pub(super) is_aside: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,10 +102,37 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
         let indent = line.len() - line.trim_start().len();
         for raw in split_sentences(bare) {
             if parts.sentences.len() < SENTENCES_MAX {
-                parts.sentences.push(ProseSentence { raw, plain: plain_text(raw), shape, indent });
+                let plain = plain_text(raw);
+                let opens_aside = shape != SentenceShape::Item && is_aside_label(&plain);
+                // A list belongs to its label; the next heading or paragraph ends it.
+                let continues = parts.sentences.last().is_some_and(|last| {
+                    last.is_aside && (shape == SentenceShape::Item || is_aside_label(&last.plain))
+                });
+                let is_aside = opens_aside || continues && shape != SentenceShape::Heading;
+                parts.sentences.push(ProseSentence { raw, plain, shape, indent, is_aside });
             }
         }
     }
+}
+
+/// Labels of the parts of an answer that say nothing of its result: what to do next, how to use it, and
+/// where it comes from.
+fn is_aside_label(plain: &str) -> bool {
+    #[rustfmt::skip]
+    const LABELS: &[&str] = &[
+        "next steps", "next step", "next natural steps", "suggested next steps", "recommended next steps",
+        "natural next steps", "to run", "how to run", "how to use", "usage", "to test", "to verify",
+        "to try it", "sources", "source", "references", "links", "further reading", "see also",
+        "下一步", "后续步骤", "使用方式", "使用方法", "来源", "参考资料", "參考資料", "参考", "次のステップ", "出典",
+        "다음 단계", "출처", "prochaines étapes", "próximos passos", "próximos pasos", "nächste schritte",
+        "quellen", "fuentes", "fontes", "следующие шаги", "источники",
+    ];
+    let bare = plain.trim_end_matches([':', '：', '.', ' ']);
+    LABELS.iter().filter(|label| may_begin_with(bare, label)).any(|label| {
+        strip_prefix_ignoring_case(bare, label).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with([':', '：', '(', '（']) || rest.starts_with(" (")
+        })
+    })
 }
 
 fn classify_shape(bare: &str) -> SentenceShape {

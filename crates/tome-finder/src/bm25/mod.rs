@@ -129,8 +129,8 @@ impl Bm25Index {
             let (fields, schema) = IndexFields::new();
             let index =
                 Index::create(PrivateDirectory::open(folder)?, schema, IndexSettings::default())?;
-            let mut pen = Bm25Writer::new(&index)?;
-            pen.write_batch(
+            let mut writer = Bm25Writer::new(&index)?;
+            writer.write_batch(
                 IndexBatch::default(),
                 &encode_payload(&CommitPayload::new(""))?,
                 &fields,
@@ -177,15 +177,15 @@ impl Bm25Index {
     pub fn write(&self, batch: IndexBatch) -> Result<(), FinderError> {
         let mut held = self.lock_writer();
         let outcome = catch_panics(|| {
-            let mut pen = match held.take() {
-                Some(pen) => pen,
+            let mut writer = match held.take() {
+                Some(writer) => writer,
                 None => Bm25Writer::new(&self.index)?,
             };
             let payload = CommitPayload::new(&batch.cursor);
-            pen.write_batch(batch, &encode_payload(&payload)?, &self.fields)?;
+            writer.write_batch(batch, &encode_payload(&payload)?, &self.fields)?;
             self.reload(Some(payload.cursor))?;
-            pen.start_merges()?;
-            *held = Some(pen);
+            writer.start_merges()?;
+            *held = Some(writer);
             Ok(())
         });
         // After a failure the writer is dropped, and with it everything uncommitted.
@@ -196,13 +196,13 @@ impl Bm25Index {
     /// running: call it again later.
     pub fn release_writer(&self) -> Result<bool, FinderError> {
         let mut held = self.lock_writer();
-        let Some(mut pen) = held.take() else { return Ok(true) };
+        let Some(mut writer) = held.take() else { return Ok(true) };
         run_or_damaged(&self.folder, || {
-            if !pen.is_merging() {
-                pen.start_merges()?;
+            if !writer.is_merging() {
+                writer.start_merges()?;
             }
-            if pen.is_merging() {
-                *held = Some(pen);
+            if writer.is_merging() {
+                *held = Some(writer);
                 return Ok(false);
             }
             self.reload(None)?;
@@ -282,9 +282,9 @@ impl Bm25Index {
     /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
     /// write is in progress.
     pub fn is_intact(&self) -> bool {
-        let _pen = match self.writer.try_lock() {
+        let _writer = match self.writer.try_lock() {
             Err(TryLockError::WouldBlock) => return true,
-            pen => pen,
+            lock => lock,
         };
         // Retry, because a concurrent merge may delete files listed a moment ago.
         (0..3).any(|_| self.has_files())

@@ -57,8 +57,8 @@ pub(crate) fn rank_entries(
             end: segment.reader.max_doc(),
         });
     }
-    let floor = AtomicU32::new(1);
-    let best = || TopK::new(snapshot, limit, &floor);
+    let min_score = AtomicU32::new(1);
+    let best = || TopK::new(snapshot, limit, &min_score);
     match thread_count(listed) {
         1 => run_searches(&mut || races.pop(), best()),
         threads => run_in_parallel(races, threads, best),
@@ -312,13 +312,13 @@ impl SegmentSearch<'_> {
 /// others. Also returns that bound.
 fn split_clauses<'l, 'a>(
     lanes: &'l mut [ClauseCursor<'a>],
-    floor: u32,
+    min_score: u32,
 ) -> (&'l mut [ClauseCursor<'a>], &'l mut [ClauseCursor<'a>], u32) {
     let mut reach = 0_u32;
     let mut count = 0;
     for lane in lanes.iter() {
         let further = reach.saturating_add(lane.max_score);
-        if further >= floor {
+        if further >= min_score {
             break;
         }
         reach = further;
@@ -334,11 +334,11 @@ fn complete_score(
     sum: u32,
     reach: u32,
     rest: &mut [ClauseCursor<'_>],
-    floor: u32,
+    min_score: u32,
 ) -> u32 {
     let (mut score, mut reach) = (sum, reach);
     for lane in rest.iter_mut().rev() {
-        if score.saturating_add(reach) < floor {
+        if score.saturating_add(reach) < min_score {
             return score;
         }
         lane.seek(doc);

@@ -24,8 +24,8 @@ pub(crate) struct TopK<'a> {
 
 impl<'a> TopK<'a> {
     /// Starts empty. The minimum score is shared by all threads and starts at 1.
-    pub(crate) fn new(snapshot: &'a IndexSnapshot, limit: usize, floor: &'a AtomicU32) -> Self {
-        Self { snapshot, limit, min_score: floor, entries: Vec::new() }
+    pub(crate) fn new(snapshot: &'a IndexSnapshot, limit: usize, min_score: &'a AtomicU32) -> Self {
+        Self { snapshot, limit, min_score, entries: Vec::new() }
     }
 
     /// Score that a document needs to make it into the top k, or to tie with the last.
@@ -55,9 +55,9 @@ impl<'a> TopK<'a> {
         let Some(last) = self.limit.checked_sub(1).and_then(|last| self.entries.get(last)) else {
             return Ok(());
         };
-        let floor = last.0;
-        let better = self.entries.partition_point(|(score, ..)| *score > floor);
-        let tied = self.entries.partition_point(|(score, ..)| *score >= floor);
+        let min_score = last.0;
+        let better = self.entries.partition_point(|(score, ..)| *score > min_score);
+        let tied = self.entries.partition_point(|(score, ..)| *score >= min_score);
         self.entries.truncate(tied);
         if tied > self.limit {
             let mut ties = Vec::with_capacity(tied - better);
@@ -70,7 +70,7 @@ impl<'a> TopK<'a> {
             let kept = ties.into_iter().map(|(_, entry)| entry).take(self.limit - better);
             self.entries.extend(kept);
         }
-        self.min_score.fetch_max(floor, Relaxed);
+        self.min_score.fetch_max(min_score, Relaxed);
         Ok(())
     }
 

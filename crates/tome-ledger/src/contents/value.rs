@@ -229,20 +229,20 @@ struct StoredSegment {
 
 const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
 
-pub(super) fn encode_segment(stretch: &SegmentEntry) -> Result<Vec<u8>, LedgerError> {
+pub(super) fn encode_segment(segment: &SegmentEntry) -> Result<Vec<u8>, LedgerError> {
     let index = |level: Level| LEVELS.iter().position(|one| *one == level);
-    let first_of = stretch.first_of.and_then(index).map_or(0, |index| index + 1);
+    let first_of = segment.first_of.and_then(index).map_or(0, |index| index + 1);
     let stored = StoredSegment {
-        id: stretch.id.clone(),
-        last_at: stretch.last.at.0,
-        last_seq: stretch.last.seq,
-        events: stretch.events,
-        weight: stretch.weight,
-        began: stretch.began.code(),
-        ended: stretch.ended,
+        id: segment.id.clone(),
+        last_at: segment.last.at.0,
+        last_seq: segment.last.seq,
+        events: segment.events,
+        weight: segment.weight,
+        began: segment.began.code(),
+        ended: segment.ended,
         first_of: u8::try_from(first_of).unwrap_or(0),
     };
-    pack(SEGMENT_VERSION, &stored).map_err(|problem| rejected_error(stretch.id.as_str(), problem))
+    pack(SEGMENT_VERSION, &stored).map_err(|problem| rejected_error(segment.id.as_str(), problem))
 }
 
 pub(super) fn decode_segment(

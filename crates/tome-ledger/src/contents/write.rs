@@ -82,12 +82,12 @@ impl Ledger {
         batch: &mut KvBatch,
         writes: &[SegmentWrite],
     ) -> Result<(), LedgerError> {
-        for SegmentWrite { project, session, first, segment: stretch } in writes {
+        for SegmentWrite { project, session, first, segment } in writes {
             check_project(project)?;
             let key = key::segment_key(project, session, *first);
-            match stretch {
-                Some(stretch) => {
-                    batch.put(Family::TocLatest, &key, &value::encode_segment(stretch)?);
+            match segment {
+                Some(segment) => {
+                    batch.put(Family::TocLatest, &key, &value::encode_segment(segment)?);
                 }
                 None => batch.delete(Family::TocLatest, &key),
             }

@@ -285,12 +285,12 @@ fn segments_are_found_by_position(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
     let all = [stretch(10, 4), stretch(10, 9), stretch(300, 2)];
-    let mut stretches = Vec::new();
+    let mut segments = Vec::new();
     for name in ["s1", "s1 b"] {
-        stretches.extend(all.iter().map(|one| begins(PROJECT, &session(name), one)));
+        segments.extend(all.iter().map(|one| begins(PROJECT, &session(name), one)));
     }
-    stretches.push(begins("/other", &session("s1"), &stretch(1, 1)));
-    ledger.commit(WorkerCommit { segments: stretches, ..work(vec![]) }).unwrap();
+    segments.push(begins("/other", &session("s1"), &stretch(1, 1)));
+    ledger.commit(WorkerCommit { segments, ..work(vec![]) }).unwrap();
     let one = session("s1");
     let before = |at, seq| ledger.segment_before(PROJECT, &one, mark(at, seq)).unwrap();
     assert_eq!(before(10, 3), None);

@@ -15,12 +15,12 @@ fn tally_of(ledger: &Ledger, name: &str) -> SessionStats {
     SessionStats::from_first_event(&ledger.event(&id(name)).unwrap().unwrap())
 }
 
-fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionStats>) -> WorkerCommit {
+fn work(from_seq: u64, upto_seq: u64, session_stats: Vec<SessionStats>) -> WorkerCommit {
     WorkerCommit {
         worker: "tally".into(),
         from_seq,
         upto_seq,
-        session_stats: tallies,
+        session_stats,
         ..WorkerCommit::default()
     }
 }
@@ -34,9 +34,9 @@ fn results_and_cursor_are_written_together(engine: Engine) {
         let mut other = tool("b", 20);
         other.session = session("s0");
         ledger.append(new_events([draft("a", 10, "hi"), other])).unwrap();
-        let tallies = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
-        ledger.commit(work(0, 2, tallies.clone())).unwrap();
-        tallies
+        let session_stats = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
+        ledger.commit(work(0, 2, session_stats.clone())).unwrap();
+        session_stats
     };
     let ledger = scene.open();
     assert_eq!(ledger.cursor("tally").unwrap(), 2);

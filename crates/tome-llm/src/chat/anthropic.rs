@@ -26,20 +26,20 @@ impl ChatModel for AnthropicModel {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         let headers = [("x-api-key", "{key}"), ("anthropic-version", API_VERSION)];
-        let body = build_body(&self.model, talk);
-        let (mut reader, mut draft) = (MessagesParser::default(), ResponseBuilder::new(heard));
+        let body = build_body(&self.model, request);
+        let (mut reader, mut draft) = (MessagesParser::default(), ResponseBuilder::new(on_event));
         exchange(&self.http, (&headers, &body), &mut reader, &mut draft, stop)?;
-        reader.into_response(talk, draft)
+        reader.into_response(request, draft)
     }
 }
 
-fn build_body(model: &str, talk: &ChatRequest) -> Value {
-    let mut messages = build_messages(talk);
+fn build_body(model: &str, request: &ChatRequest) -> Value {
+    let mut messages = build_messages(request);
     let last = messages
         .last_mut()
         .and_then(|message| message.get_mut("content")?.as_array_mut()?.last_mut());
@@ -49,9 +49,9 @@ fn build_body(model: &str, talk: &ChatRequest) -> Value {
         ends -= 1;
     }
     let mut body = json!({
-        "model": model, "max_tokens": talk.tokens_max, "stream": true, "messages": messages,
+        "model": model, "max_tokens": request.tokens_max, "stream": true, "messages": messages,
     });
-    let mut tools: Vec<Value> = talk
+    let mut tools: Vec<Value> = request
         .tools
         .iter()
         .map(|tool| {
@@ -63,7 +63,7 @@ fn build_body(model: &str, talk: &ChatRequest) -> Value {
         ends -= 1;
         set_field(&mut body, "tools", tools);
     }
-    let system = build_system(&talk.system, ends);
+    let system = build_system(&request.system, ends);
     if !system.is_empty() {
         set_field(&mut body, "system", system);
     }
@@ -71,8 +71,8 @@ fn build_body(model: &str, talk: &ChatRequest) -> Value {
 }
 
 fn build_system(parts: &[SystemPart], mut ends: usize) -> Vec<Value> {
-    let said = parts.iter().filter(|part| is_not_blank(&part.text));
-    let mut blocks: Vec<Value> = said
+    let filled = parts.iter().filter(|part| is_not_blank(&part.text));
+    let mut blocks: Vec<Value> = filled
         .rev()
         .map(|part| {
             let mut block = json!({"type": "text", "text": part.text});
@@ -92,9 +92,9 @@ fn set_cache_breakpoint(block: &mut Value) {
 }
 
 /// Builds the messages with alternating roles: consecutive messages of one role are merged.
-fn build_messages(talk: &ChatRequest) -> Vec<Value> {
+fn build_messages(request: &ChatRequest) -> Vec<Value> {
     let mut turns: Vec<(ChatRole, Vec<&ContentPart>)> = Vec::new();
-    for message in &talk.messages {
+    for message in &request.messages {
         match turns.last_mut() {
             Some((role, parts)) if *role == message.role => parts.extend(&message.parts),
             _ => turns.push((message.role, message.parts.iter().collect())),
@@ -147,11 +147,11 @@ pub(super) struct MessagesParser {
 impl MessagesParser {
     /// Updates the usage. The numbers are running totals; the latest wins.
     fn update_usage(&mut self, usage: Option<&Value>) {
-        let told = |field: &str| usage?.get(field)?.as_u64();
-        self.input = told("input_tokens").or(self.input);
-        self.cache_read = told("cache_read_input_tokens").or(self.cache_read);
-        self.cache_written = told("cache_creation_input_tokens").or(self.cache_written);
-        self.output = told("output_tokens").or(self.output);
+        let count = |field: &str| usage?.get(field)?.as_u64();
+        self.input = count("input_tokens").or(self.input);
+        self.cache_read = count("cache_read_input_tokens").or(self.cache_read);
+        self.cache_written = count("cache_creation_input_tokens").or(self.cache_written);
+        self.output = count("output_tokens").or(self.output);
     }
 
     /// Begins a block. Blocks that are not part of a reply, such as thinking, are ignored.
@@ -251,7 +251,7 @@ impl ResponseParser for MessagesParser {
 
     fn into_response(
         self,
-        talk: &ChatRequest,
+        request: &ChatRequest,
         draft: ResponseBuilder<'_>,
     ) -> Result<ChatResponse, ModelFailure> {
         let Some(reason) = &self.stop_reason else { return Err(interrupted_failure()) };
@@ -262,11 +262,11 @@ impl ResponseParser for MessagesParser {
             _ => StopReason::EndTurn,
         };
         let usage = Usage {
-            input: self.input.unwrap_or_else(|| talk.budget_tokens()),
+            input: self.input.unwrap_or_else(|| request.budget_tokens()),
             cache_read: self.cache_read.unwrap_or(0),
             cache_written: self.cache_written.unwrap_or(0),
             output: self.output.unwrap_or_else(|| draft.budget_tokens()),
         };
-        Ok(ChatResponse { parts: draft.into_parts(talk), stop_reason: end, usage })
+        Ok(ChatResponse { parts: draft.into_parts(request), stop_reason: end, usage })
     }
 }

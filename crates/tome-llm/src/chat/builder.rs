@@ -6,7 +6,7 @@ use crate::limits::{REPLY_BYTES_MAX, REPLY_PARTS_MAX};
 use crate::{ChatRequest, ContentPart, ModelFailure, StreamEvent, ToolCall};
 
 pub(crate) struct ResponseBuilder<'a> {
-    heard: &'a mut dyn FnMut(StreamEvent<'_>),
+    on_event: &'a mut dyn FnMut(StreamEvent<'_>),
     parts: Vec<ContentPart>,
     bytes: usize,
 }
@@ -15,8 +15,8 @@ pub(crate) struct ResponseBuilder<'a> {
 pub(crate) type PartIndex = usize;
 
 impl<'a> ResponseBuilder<'a> {
-    pub(crate) fn new(heard: &'a mut dyn FnMut(StreamEvent<'_>)) -> Self {
-        Self { heard, parts: Vec::new(), bytes: 0 }
+    pub(crate) fn new(on_event: &'a mut dyn FnMut(StreamEvent<'_>)) -> Self {
+        Self { on_event, parts: Vec::new(), bytes: 0 }
     }
 
     pub(crate) fn begin_text(&mut self) -> Result<PartIndex, ModelFailure> {
@@ -28,7 +28,7 @@ impl<'a> ResponseBuilder<'a> {
         self.count_bytes(id.len() + name.len())?;
         let (id, name) = (id.to_owned(), name.to_owned());
         if !name.is_empty() {
-            (self.heard)(StreamEvent::ToolCallStart { name: &name });
+            (self.on_event)(StreamEvent::ToolCallStart { name: &name });
         }
         self.push_part(ContentPart::ToolCall(ToolCall { id, name, arguments: String::new() }))
     }
@@ -39,7 +39,7 @@ impl<'a> ResponseBuilder<'a> {
         match self.parts.get_mut(slot) {
             Some(ContentPart::Text(text)) if !more.is_empty() => {
                 text.push_str(more);
-                (self.heard)(StreamEvent::Text(more));
+                (self.on_event)(StreamEvent::Text(more));
             }
             Some(ContentPart::ToolCall(call)) => call.arguments.push_str(more),
             _ => {}
@@ -55,7 +55,7 @@ impl<'a> ResponseBuilder<'a> {
         }
         if call.name.is_empty() && !name.is_empty() {
             name.clone_into(&mut call.name);
-            (self.heard)(StreamEvent::ToolCallStart { name });
+            (self.on_event)(StreamEvent::ToolCallStart { name });
         }
     }
 
@@ -70,8 +70,8 @@ impl<'a> ResponseBuilder<'a> {
 
     /// Returns the parts, without empty texts. Missing arguments become an empty object, and a missing
     /// or duplicate id is replaced by a unique one.
-    pub(crate) fn into_parts(self, talk: &ChatRequest) -> Vec<ContentPart> {
-        let mut taken = collect_call_ids(talk);
+    pub(crate) fn into_parts(self, request: &ChatRequest) -> Vec<ContentPart> {
+        let mut taken = collect_call_ids(request);
         let mut parts = self.parts;
         parts.retain(|part| !matches!(part, ContentPart::Text(text) if text.is_empty()));
         for part in &mut parts {
@@ -91,8 +91,8 @@ impl<'a> ResponseBuilder<'a> {
 
     fn push_part(&mut self, part: ContentPart) -> Result<PartIndex, ModelFailure> {
         if self.parts.len() >= REPLY_PARTS_MAX {
-            let said = format!("more than {REPLY_PARTS_MAX} parts");
-            return Err(ModelFailure::Malformed { message: said });
+            let message = format!("more than {REPLY_PARTS_MAX} parts");
+            return Err(ModelFailure::Malformed { message });
         }
         self.parts.push(part);
         Ok(self.parts.len() - 1)
@@ -101,15 +101,15 @@ impl<'a> ResponseBuilder<'a> {
     fn count_bytes(&mut self, bytes: usize) -> Result<(), ModelFailure> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > REPLY_BYTES_MAX {
-            let said = format!("longer than {REPLY_BYTES_MAX} bytes");
-            return Err(ModelFailure::Malformed { message: said });
+            let message = format!("longer than {REPLY_BYTES_MAX} bytes");
+            return Err(ModelFailure::Malformed { message });
         }
         Ok(())
     }
 }
 
-fn collect_call_ids(talk: &ChatRequest) -> HashSet<String> {
-    let parts = talk.messages.iter().flat_map(|message| &message.parts);
+fn collect_call_ids(request: &ChatRequest) -> HashSet<String> {
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
     parts
         .filter_map(|part| match part {
             ContentPart::ToolCall(call) => Some(call.id.clone()),

@@ -35,7 +35,7 @@ trait ResponseParser {
 
     fn into_response(
         self,
-        talk: &ChatRequest,
+        request: &ChatRequest,
         draft: ResponseBuilder<'_>,
     ) -> Result<ChatResponse, ModelFailure>;
 }
@@ -74,10 +74,10 @@ fn exchange(
             Err(failure) if failure != ModelFailure::Cancelled && reader.has_ended() => {
                 return Ok(());
             }
-            Err(ModelFailure::Unreachable { message: said })
+            Err(ModelFailure::Unreachable { message })
                 if !matches!(intake, ResponseBody::Empty) =>
             {
-                return Err(ModelFailure::Interrupted { message: said });
+                return Err(ModelFailure::Interrupted { message });
             }
             Err(failure) => return Err(failure),
         };
@@ -113,8 +113,8 @@ impl ResponseBody {
         match self {
             Self::Empty => {}
             Self::Json(whole) if whole.len() + bytes.len() > REPLY_BYTES_MAX => {
-                let said = format!("longer than {REPLY_BYTES_MAX} bytes");
-                return Err(ModelFailure::Malformed { message: said });
+                let message = format!("longer than {REPLY_BYTES_MAX} bytes");
+                return Err(ModelFailure::Malformed { message });
             }
             Self::Json(whole) => whole.extend_from_slice(bytes),
             Self::Events(events) => events.feed(bytes, &mut |data| {

@@ -22,17 +22,17 @@ impl ChatModel for OpenAiModel {
 
     fn reply(
         &self,
-        talk: &ChatRequest,
-        heard: &mut dyn FnMut(StreamEvent<'_>),
+        request: &ChatRequest,
+        on_event: &mut dyn FnMut(StreamEvent<'_>),
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         let headers = [("authorization", "Bearer {key}")];
         loop {
-            let body = self.build_chat_body(talk);
+            let body = self.build_chat_body(request);
             let (mut reader, mut draft) =
-                (ChunksParser::default(), ResponseBuilder::new(&mut *heard));
+                (ChunksParser::default(), ResponseBuilder::new(&mut *on_event));
             match exchange(&self.http, (&headers, &body), &mut reader, &mut draft, stop) {
-                Ok(()) => return reader.into_response(talk, draft),
+                Ok(()) => return reader.into_response(request, draft),
                 // A rejected field is never sent again, so this terminates.
                 Err(failure) if self.adapt_to(&failure, &body) => {}
                 Err(failure) => return Err(failure),
@@ -42,14 +42,14 @@ impl ChatModel for OpenAiModel {
 }
 
 impl OpenAiModel {
-    fn build_chat_body(&self, talk: &ChatRequest) -> Value {
+    fn build_chat_body(&self, request: &ChatRequest) -> Value {
         let mut body =
-            json!({"model": self.model, "stream": true, "messages": build_messages(talk)});
-        set_field(&mut body, self.max_tokens_field(), talk.tokens_max);
+            json!({"model": self.model, "stream": true, "messages": build_messages(request)});
+        set_field(&mut body, self.max_tokens_field(), request.tokens_max);
         if !self.omits_stream_options.load(Ordering::Relaxed) {
             set_field(&mut body, "stream_options", json!({"include_usage": true}));
         }
-        let tools: Vec<Value> = talk
+        let tools: Vec<Value> = request
             .tools
             .iter()
             .map(|tool| {
@@ -65,14 +65,14 @@ impl OpenAiModel {
     }
 }
 
-fn build_messages(talk: &ChatRequest) -> Vec<Value> {
-    let system: Vec<&str> = talk.system.iter().map(|part| part.text.as_str()).collect();
+fn build_messages(request: &ChatRequest) -> Vec<Value> {
+    let system: Vec<&str> = request.system.iter().map(|part| part.text.as_str()).collect();
     let system = system.join("\n\n");
     let mut messages = Vec::new();
     if is_not_blank(&system) {
         messages.push(json!({"role": "system", "content": system}));
     }
-    for message in &talk.messages {
+    for message in &request.messages {
         match message.role {
             ChatRole::User => push_user_messages(message, &mut messages),
             ChatRole::Assistant => messages.extend(build_assistant_message(message)),
@@ -116,11 +116,11 @@ fn build_assistant_message(message: &ChatMessage) -> Option<Value> {
     if text.is_null() && calls.is_empty() {
         return None;
     }
-    let mut said = json!({"role": "assistant", "content": text});
+    let mut sent = json!({"role": "assistant", "content": text});
     if !calls.is_empty() {
-        set_field(&mut said, "tool_calls", calls);
+        set_field(&mut sent, "tool_calls", calls);
     }
-    Some(said)
+    Some(sent)
 }
 
 /// Builds a tool call. Some endpoints parse the arguments again, so they are always an object.
@@ -161,15 +161,15 @@ impl ChunksParser {
     fn apply_choice(
         &mut self,
         choice: &Value,
-        said: &Value,
+        content: &Value,
         draft: &mut ResponseBuilder<'_>,
     ) -> Result<(), ModelFailure> {
         self.has_choice = true;
-        self.append_text(&extract_text(said.get("content")), draft)?;
-        let refusal = text_at(said, "refusal");
+        self.append_text(&extract_text(content.get("content")), draft)?;
+        let refusal = text_at(content, "refusal");
         self.is_refusal |= !refusal.is_empty();
         self.append_text(refusal, draft)?;
-        for call in said.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+        for call in content.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
             self.apply_call_delta(call, draft)?;
         }
         if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
@@ -250,17 +250,17 @@ impl ChunksParser {
         }
     }
 
-    fn total_usage(&self, talk: &ChatRequest, draft: &ResponseBuilder<'_>) -> Usage {
-        let told = |place: &str| self.usage.as_ref()?.pointer(place)?.as_u64();
-        let read = told("/prompt_tokens").unwrap_or_else(|| talk.budget_tokens());
-        let cached = told("/prompt_tokens_details/cached_tokens")
-            .or_else(|| told("/prompt_cache_hit_tokens"))
+    fn total_usage(&self, request: &ChatRequest, draft: &ResponseBuilder<'_>) -> Usage {
+        let count = |pointer: &str| self.usage.as_ref()?.pointer(pointer)?.as_u64();
+        let read = count("/prompt_tokens").unwrap_or_else(|| request.budget_tokens());
+        let cached = count("/prompt_tokens_details/cached_tokens")
+            .or_else(|| count("/prompt_cache_hit_tokens"))
             .map_or(0, |cached| cached.min(read));
         Usage {
             input: read - cached,
             cache_read: cached,
             cache_written: 0,
-            output: told("/completion_tokens").unwrap_or_else(|| draft.budget_tokens()),
+            output: count("/completion_tokens").unwrap_or_else(|| draft.budget_tokens()),
         }
     }
 }
@@ -277,8 +277,8 @@ impl ResponseParser for ChunksParser {
         }
         let chunk = parse_event(data)?;
         if let Some(choice) = chunk.pointer("/choices/0") {
-            let said = choice.get("delta").or_else(|| choice.get("message"));
-            self.apply_choice(choice, said.unwrap_or(&Value::Null), draft)?;
+            let content = choice.get("delta").or_else(|| choice.get("message"));
+            self.apply_choice(choice, content.unwrap_or(&Value::Null), draft)?;
         }
         self.update_usage(&chunk);
         Ok(ReplyState::More)
@@ -290,8 +290,8 @@ impl ResponseParser for ChunksParser {
         draft: &mut ResponseBuilder<'_>,
     ) -> Result<(), ModelFailure> {
         if let Some(choice) = answer.pointer("/choices/0") {
-            let said = choice.get("message").unwrap_or(&Value::Null);
-            self.apply_choice(choice, said, draft)?;
+            let content = choice.get("message").unwrap_or(&Value::Null);
+            self.apply_choice(choice, content, draft)?;
         }
         self.update_usage(answer);
         self.is_done = true;
@@ -304,7 +304,7 @@ impl ResponseParser for ChunksParser {
 
     fn into_response(
         self,
-        talk: &ChatRequest,
+        request: &ChatRequest,
         draft: ResponseBuilder<'_>,
     ) -> Result<ChatResponse, ModelFailure> {
         if !self.has_ended() {
@@ -320,8 +320,8 @@ impl ResponseParser for ChunksParser {
             _ if draft.has_calls() => StopReason::ToolCalls,
             _ => StopReason::EndTurn,
         };
-        let usage = self.total_usage(talk, &draft);
-        Ok(ChatResponse { parts: draft.into_parts(talk), stop_reason: end, usage })
+        let usage = self.total_usage(request, &draft);
+        Ok(ChatResponse { parts: draft.into_parts(request), stop_reason: end, usage })
     }
 }
 

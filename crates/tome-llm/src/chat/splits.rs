@@ -86,13 +86,13 @@ fn read(
         proxy: None,
     };
     let http = HttpClient::new(&endpoint, "/")?;
-    let mut said = String::new();
-    let mut heard = |piece: StreamEvent<'_>| match piece {
-        StreamEvent::Text(text) => said.push_str(text),
-        StreamEvent::ToolCallStart { name } => said.push_str(&format!("[{name}]")),
-        StreamEvent::Retry => said.push_str("[again]"),
+    let mut streamed = String::new();
+    let mut on_event = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(text) => streamed.push_str(text),
+        StreamEvent::ToolCallStart { name } => streamed.push_str(&format!("[{name}]")),
+        StreamEvent::Retry => streamed.push_str("[again]"),
     };
-    let mut draft = ResponseBuilder::new(&mut heard);
+    let mut draft = ResponseBuilder::new(&mut on_event);
     let mut intake = ResponseBody::Empty;
     let mut flow = ReplyState::More;
     for piece in pieces {
@@ -104,25 +104,25 @@ fn read(
         intake.finish(&http, &mut reader, &mut draft)?;
     }
     let reply = reader.into_response(&ChatRequest::default(), draft)?;
-    Ok((reply, said))
+    Ok((reply, streamed))
 }
 
 fn cut(stream: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
-    let mut places: Vec<usize> = cuts.iter().map(|cut| cut % (stream.len() + 1)).collect();
-    places.extend([0, stream.len()]);
-    places.sort_unstable();
-    places.windows(2).map(|pair| stream[pair[0]..pair[1]].to_vec()).collect()
+    let mut bounds: Vec<usize> = cuts.iter().map(|cut| cut % (stream.len() + 1)).collect();
+    bounds.extend([0, stream.len()]);
+    bounds.sort_unstable();
+    bounds.windows(2).map(|pair| stream[pair[0]..pair[1]].to_vec()).collect()
 }
 
 #[test]
 fn both_protocols_say_the_same() {
-    let (reply, said) = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
-    assert_eq!(said, "記憶 und\nGedächtnis[recall][list]");
+    let (reply, streamed) = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
+    assert_eq!(streamed, "記憶 und\nGedächtnis[recall][list]");
     assert_eq!(reply.text(), "記憶 und\nGedächtnis");
     let calls: Vec<_> = reply.tool_calls().map(|c| (c.id.as_str(), c.arguments.as_str())).collect();
     assert_eq!(calls, [("toolu_1", "{\"query\": \"parser\"}"), ("toolu_2", "{}")]);
     assert_eq!((reply.usage.input, reply.usage.cache_read, reply.usage.output), (7, 90, 33));
-    assert_eq!(read(ChunksParser::default(), &[openai().as_bytes()]).unwrap(), (reply, said));
+    assert_eq!(read(ChunksParser::default(), &[openai().as_bytes()]).unwrap(), (reply, streamed));
 }
 
 proptest! {

@@ -28,8 +28,8 @@ impl SseDecoder {
                     self.end_line(sink)?;
                 }
                 _ if self.line.len() + self.data.len() >= SSE_EVENT_BYTES_MAX => {
-                    let said = format!("an event of more than {SSE_EVENT_BYTES_MAX} bytes");
-                    return Err(ModelFailure::Malformed { message: said });
+                    let message = format!("an event of more than {SSE_EVENT_BYTES_MAX} bytes");
+                    return Err(ModelFailure::Malformed { message });
                 }
                 _ => self.line.push(*byte),
             }

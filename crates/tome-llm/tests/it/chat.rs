@@ -32,19 +32,19 @@ impl Protocol {
 /// Joins all stream events in one line.
 pub fn ask(
     model: &dyn ChatModel,
-    talk: &ChatRequest,
+    chat_request: &ChatRequest,
 ) -> (Result<ChatResponse, ModelFailure>, String) {
-    let mut said = String::new();
-    let mut heard = |piece: StreamEvent<'_>| match piece {
-        StreamEvent::Text(text) => said.push_str(text),
-        StreamEvent::ToolCallStart { name } => said.push_str(&format!("[{name}]")),
-        StreamEvent::Retry => said.push_str("[again]"),
+    let mut streamed = String::new();
+    let mut on_event = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(text) => streamed.push_str(text),
+        StreamEvent::ToolCallStart { name } => streamed.push_str(&format!("[{name}]")),
+        StreamEvent::Retry => streamed.push_str("[again]"),
     };
-    let reply = model.reply(talk, &mut heard, &CancelToken::default());
-    (reply, said)
+    let reply = model.reply(chat_request, &mut on_event, &CancelToken::default());
+    (reply, streamed)
 }
 
-pub fn talk() -> ChatRequest {
+pub fn chat_request() -> ChatRequest {
     ChatRequest {
         system: vec![SystemPart { text: "Be brief.".to_owned(), cache_breakpoint: true }],
         tools: vec![ToolDefinition {
@@ -59,13 +59,13 @@ pub fn talk() -> ChatRequest {
 
 fn reply_to(protocol: Protocol, answer: ScriptedAnswer) -> (ChatResponse, String, ModelRequest) {
     let server = Server::start(vec![answer]);
-    let (reply, said) = ask(&*protocol.model(&server.endpoint()), &talk());
-    (reply.unwrap(), said, server.requests().remove(0))
+    let (reply, streamed) = ask(&*protocol.model(&server.endpoint()), &chat_request());
+    (reply.unwrap(), streamed, server.requests().remove(0))
 }
 
 fn failure_of(protocol: Protocol, answer: ScriptedAnswer) -> ModelFailure {
     let server = Server::start(vec![answer]);
-    ask(&*protocol.model(&server.endpoint()), &talk()).0.unwrap_err()
+    ask(&*protocol.model(&server.endpoint()), &chat_request()).0.unwrap_err()
 }
 
 #[test]
@@ -74,13 +74,13 @@ fn words_stream_in_and_are_counted() {
         let answer =
             ScriptedAnswer::text("We chose 記憶, twice.").with_tokens(40, 9).with_cached(60, 0);
         for answer in [answer.clone(), answer.clone().in_pieces_of(3), answer.unstreamed()] {
-            let (reply, said, asked) = reply_to(protocol, answer);
+            let (reply, streamed, request) = reply_to(protocol, answer);
             assert_eq!(reply.text(), "We chose 記憶, twice.", "{protocol:?}");
-            assert_eq!(said, reply.text());
+            assert_eq!(streamed, reply.text());
             assert_eq!(reply.stop_reason, StopReason::EndTurn);
             let usage = Usage { input: 40, cache_read: 60, cache_written: 0, output: 9 };
             assert_eq!(reply.usage, usage);
-            assert!(asked.wants_stream());
+            assert!(request.wants_stream());
         }
     }
 }
@@ -92,8 +92,8 @@ fn tools_are_called_side_by_side_after_words() {
             .and_call("recall_memory", &json!({"query": "\"parser\""}))
             .and_call_with("list_notes", "")
             .and_call_with("write_note", "{\"text\": oops");
-        let (reply, said, _) = reply_to(protocol, answer);
-        assert_eq!(said, "Let me look.[recall_memory][list_notes][write_note]", "{protocol:?}");
+        let (reply, streamed, _) = reply_to(protocol, answer);
+        assert_eq!(streamed, "Let me look.[recall_memory][list_notes][write_note]", "{protocol:?}");
         assert_eq!(reply.stop_reason, StopReason::ToolCalls);
         assert!(matches!(&reply.parts[0], ContentPart::Text(text) if text == "Let me look."));
         let calls: Vec<_> =
@@ -111,9 +111,9 @@ fn tools_are_called_side_by_side_after_words() {
 fn a_whole_reply_calls_tools_too() {
     for protocol in BOTH {
         let answer = ScriptedAnswer::call("recall_memory", &json!({"query": "x"})).unstreamed();
-        let (reply, said, _) = reply_to(protocol, answer);
+        let (reply, streamed, _) = reply_to(protocol, answer);
         assert_eq!(
-            (said.as_str(), reply.stop_reason),
+            (streamed.as_str(), reply.stop_reason),
             ("[recall_memory]", StopReason::ToolCalls),
             "{protocol:?}"
         );
@@ -130,7 +130,7 @@ fn the_next_reply_comes_over_the_same_connection() {
         let model = protocol.model(&server.endpoint());
         // Whether the last chunk arrives in time varies, but not in twenty of twenty attempts.
         for _ in 0..20 {
-            assert_eq!(ask(&*model, &talk()).0.unwrap().text(), "again and again");
+            assert_eq!(ask(&*model, &chat_request()).0.unwrap().text(), "again and again");
         }
         assert!(server.model.connections() < 20, "{protocol:?}");
     }
@@ -160,7 +160,8 @@ fn what_is_not_counted_is_estimated() {
         let answer = ScriptedAnswer::text("seven wooden words").without_usage();
         for answer in [answer.clone(), answer.unstreamed()] {
             let (reply, ..) = reply_to(protocol, answer);
-            let about = Usage { input: talk().budget_tokens(), output: 6, ..Usage::default() };
+            let about =
+                Usage { input: chat_request().budget_tokens(), output: 6, ..Usage::default() };
             assert_eq!(reply.usage, about, "{protocol:?}");
         }
     }
@@ -183,16 +184,16 @@ fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
 fn failures_are_sorted_by_what_to_do() {
     for protocol in BOTH {
         let failed =
-            |status, said: &str| failure_of(protocol, ScriptedAnswer::status(status, said));
+            |status, message: &str| failure_of(protocol, ScriptedAnswer::status(status, message));
         assert!(matches!(failed(401, "wrong key"), ModelFailure::Unauthorized { .. }));
         assert!(matches!(failed(404, "model: m"), ModelFailure::NotFound { .. }));
         assert!(matches!(failed(400, "temperature"), ModelFailure::Rejected { status: 400, .. }));
         assert!(matches!(failed(500, "oh"), ModelFailure::Unreachable { .. }));
         let busy =
             failure_of(protocol, ScriptedAnswer::status(529, "later").header("retry-after", "3"));
-        let asked = Some(Duration::from_secs(3));
+        let wanted = Some(Duration::from_secs(3));
         assert!(
-            matches!(busy, ModelFailure::Overloaded { retry_after, .. } if retry_after == asked)
+            matches!(busy, ModelFailure::Overloaded { retry_after, .. } if retry_after == wanted)
         );
         let echo = failed(401, &format!("not your key: {KEY}"));
         assert!(!format!("{echo:?} {echo}").contains(KEY), "{echo}");
@@ -299,8 +300,8 @@ fn what_a_model_called_can_always_be_sent_back() {
     let result = |id: &str, text: &str, failed| {
         ContentPart::ToolResult(tome_llm::ToolResult { id: id.into(), text: text.into(), failed })
     };
-    let mut talk = talk();
-    talk.messages.push(ChatMessage {
+    let mut chat_request = chat_request();
+    chat_request.messages.push(ChatMessage {
         role: tome_llm::ChatRole::Assistant,
         parts: vec![
             call("a:1", "read file", "not json"),
@@ -308,7 +309,7 @@ fn what_a_model_called_can_always_be_sent_back() {
             call("c", "x", "{}"),
         ],
     });
-    talk.messages.push(ChatMessage {
+    chat_request.messages.push(ChatMessage {
         role: tome_llm::ChatRole::User,
         parts: vec![
             ContentPart::Text("by the way".into()),
@@ -319,7 +320,7 @@ fn what_a_model_called_can_always_be_sent_back() {
     });
     let body = |protocol: Protocol| {
         let server = Server::start(vec![ScriptedAnswer::text("ok")]);
-        ask(&*protocol.model(&server.endpoint()), &talk).0.unwrap();
+        ask(&*protocol.model(&server.endpoint()), &chat_request).0.unwrap();
         server.requests().remove(0).body
     };
     let sent = body(Protocol::Anthropic);

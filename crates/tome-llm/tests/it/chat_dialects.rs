@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 use tome_llm::{ChatMessage, ChatModel, ChatRequest, OpenAiModel, StopReason, SystemPart};
 use tome_testkit::ScriptedAnswer;
 
-use crate::chat::{Protocol, ask, talk};
+use crate::chat::{Protocol, ask, chat_request};
 use crate::server::{KEY, Server};
 
 fn part(text: &str, cache_until_here: bool) -> SystemPart {
     SystemPart { text: text.to_owned(), cache_breakpoint: cache_until_here }
 }
 
-fn sent(protocol: Protocol, talk: &ChatRequest) -> tome_testkit::ModelRequest {
+fn sent(protocol: Protocol, chat_request: &ChatRequest) -> tome_testkit::ModelRequest {
     let server = Server::start(vec![ScriptedAnswer::text("yes")]);
-    ask(&*protocol.model(&server.endpoint()), talk).0.unwrap();
+    ask(&*protocol.model(&server.endpoint()), chat_request).0.unwrap();
     server.requests().remove(0)
 }
 
@@ -43,13 +43,13 @@ fn cache_ends(body: &Value) -> Vec<String> {
 
 #[test]
 fn a_message_is_sent_with_key_version_and_cache() {
-    let asked = sent(Protocol::Anthropic, &talk());
-    assert_eq!(asked.line, "POST /v1/messages HTTP/1.1");
-    assert_eq!(asked.header("x-api-key"), Some(KEY));
-    assert_eq!(asked.header("anthropic-version"), Some("2023-06-01"));
+    let request = sent(Protocol::Anthropic, &chat_request());
+    assert_eq!(request.line, "POST /v1/messages HTTP/1.1");
+    assert_eq!(request.header("x-api-key"), Some(KEY));
+    assert_eq!(request.header("anthropic-version"), Some("2023-06-01"));
     let cached = json!({"type": "ephemeral"});
     assert_eq!(
-        asked.body,
+        request.body,
         json!({
             "model": "m", "max_tokens": 64, "stream": true,
             "messages": [{"role": "user", "content": [
@@ -68,17 +68,17 @@ fn a_message_is_sent_with_key_version_and_cache() {
 #[test]
 fn a_cache_ends_in_four_places_at_most() {
     let system = (0..6).map(|number| part(&format!("part {number}"), true)).collect();
-    let many = ChatRequest { system, ..talk() };
+    let many = ChatRequest { system, ..chat_request() };
     let ends = cache_ends(&sent(Protocol::Anthropic, &many).body);
     assert_eq!(ends, ["/messages/0/content/0", "/tools/0", "/system/4", "/system/5"]);
     let without = ChatRequest {
         tools: Vec::new(),
         system: vec![part("a", true), part("b", false)],
-        ..talk()
+        ..chat_request()
     };
-    let asked = sent(Protocol::Anthropic, &without);
-    assert_eq!(cache_ends(&asked.body), ["/messages/0/content/0", "/system/0"]);
-    assert!(asked.body.get("tools").is_none());
+    let request = sent(Protocol::Anthropic, &without);
+    assert_eq!(cache_ends(&request.body), ["/messages/0/content/0", "/system/0"]);
+    assert!(request.body.get("tools").is_none());
 }
 
 #[test]
@@ -92,24 +92,24 @@ fn turns_alternate_and_empty_ones_are_left_out() {
         ChatMessage::assistant("four"),
         ChatMessage::user("five"),
     ];
-    let talk = ChatRequest { messages, system: vec![part(" ", true)], ..talk() };
-    let body = sent(Protocol::Anthropic, &talk).body;
+    let chat_request = ChatRequest { messages, system: vec![part(" ", true)], ..chat_request() };
+    let body = sent(Protocol::Anthropic, &chat_request).body;
     assert!(body.get("system").is_none());
     let turns = body["messages"].as_array().unwrap();
     let roles: Vec<_> = turns.iter().map(|turn| turn["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["user", "user", "assistant", "user"]);
     assert_eq!(turns[0]["content"].as_array().unwrap().len(), 2);
-    let body = sent(Protocol::OpenAi, &talk).body;
+    let body = sent(Protocol::OpenAi, &chat_request).body;
     assert_eq!(body["messages"].as_array().unwrap().len(), 5, "{body}");
 }
 
 #[test]
-fn a_completion_is_asked_for_with_its_cost() {
-    let asked = sent(Protocol::OpenAi, &talk());
-    assert_eq!(asked.line, "POST /chat/completions HTTP/1.1");
-    assert_eq!(asked.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+fn a_completion_requests_its_usage() {
+    let request = sent(Protocol::OpenAi, &chat_request());
+    assert_eq!(request.line, "POST /chat/completions HTTP/1.1");
+    assert_eq!(request.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
     assert_eq!(
-        asked.body,
+        request.body,
         json!({
             "model": "m", "stream": true,
             "messages": [
@@ -135,9 +135,9 @@ fn a_dialect_is_learnt_once() {
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "m").unwrap();
     for expected in ["one", "two"] {
-        let (reply, said) = ask(&model, &talk());
+        let (reply, streamed) = ask(&model, &chat_request());
         assert_eq!(reply.unwrap().text(), expected);
-        assert_eq!(said, expected);
+        assert_eq!(streamed, expected);
     }
     let last = &server.requests()[3].body;
     assert_eq!(server.requests().len(), 4);
@@ -153,7 +153,7 @@ fn calls_in(chunks: &[Value]) -> Vec<(String, String, String)> {
         .map(|delta| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]})));
     let lines: Vec<String> = lines.chain(["data: [DONE]\n\n".to_owned()]).collect();
     let server = Server::start(vec![ScriptedAnswer::chunks(lines)]);
-    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &chat_request()).0.unwrap();
     assert_eq!(reply.stop_reason, StopReason::ToolCalls);
     let calls = reply.tool_calls().cloned();
     calls.map(|call| (call.id, call.name, call.arguments)).collect()
@@ -194,12 +194,12 @@ fn calls_are_told_apart_however_they_are_numbered() {
 }
 
 #[test]
-fn a_reply_counts_once_its_end_was_said() {
+fn a_reply_with_a_finish_reason_is_complete() {
     // No [DONE], and the connection is not closed properly.
     let chunk = json!({"choices": [{"delta": {"content": "all"}, "finish_reason": "stop"}]});
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
     let server = Server::start(vec![ScriptedAnswer::raw(format!("{head}data: {chunk}\n\n"))]);
-    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &chat_request()).0.unwrap();
     assert_eq!((reply.text().as_str(), reply.stop_reason), ("all", StopReason::EndTurn));
 }
 
@@ -208,7 +208,7 @@ fn a_refusal_is_words_and_an_end() {
     let chunk = json!({"choices": [{"delta": {"refusal": "I would rather not"}}]});
     let server =
         Server::start(vec![ScriptedAnswer::chunks([format!("data: {chunk}\n\ndata: [DONE]\n\n")])]);
-    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
+    let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &chat_request()).0.unwrap();
     assert_eq!(
         (reply.text().as_str(), reply.stop_reason),
         ("I would rather not", StopReason::Refusal)

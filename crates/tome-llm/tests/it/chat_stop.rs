@@ -9,7 +9,7 @@ use tome_llm::{
 };
 use tome_testkit::{ScriptedAnswer, eventually};
 
-use crate::chat::{BOTH, ask, talk};
+use crate::chat::{BOTH, ask, chat_request};
 use crate::server::Server;
 
 fn retry(attempts: u32) -> Retry {
@@ -33,7 +33,7 @@ fn a_stop_ends_a_reply_wherever_it_is() {
             let model = protocol.model(&endpoint);
             let stop = CancelToken::default();
             let failure = std::thread::scope(|scope| {
-                let asking = scope.spawn(|| model.reply(&talk(), &mut |_| {}, &stop));
+                let asking = scope.spawn(|| model.reply(&chat_request(), &mut |_| {}, &stop));
                 eventually("a request", || (!server.requests().is_empty()).then_some(()));
                 stop.cancel();
                 asking.join().unwrap().unwrap_err()
@@ -49,16 +49,17 @@ fn who_is_stopped_from_within_has_heard_what_came() {
     for protocol in BOTH {
         let server = Server::start(vec![ScriptedAnswer::text("one two three").silent_after(5)]);
         let endpoint = ModelEndpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
-        let (stop, mut said) = (CancelToken::default(), String::new());
-        let mut heard = |piece: StreamEvent<'_>| {
+        let (stop, mut streamed) = (CancelToken::default(), String::new());
+        let mut on_event = |piece: StreamEvent<'_>| {
             if let StreamEvent::Text(text) = piece {
-                said.push_str(text);
+                streamed.push_str(text);
                 stop.cancel();
             }
         };
-        let failure = protocol.model(&endpoint).reply(&talk(), &mut heard, &stop).unwrap_err();
+        let failure =
+            protocol.model(&endpoint).reply(&chat_request(), &mut on_event, &stop).unwrap_err();
         assert_eq!(failure, ModelFailure::Cancelled);
-        assert!(said.starts_with("one "), "{said}");
+        assert!(streamed.starts_with("one "), "{streamed}");
     }
 }
 
@@ -68,7 +69,7 @@ fn a_stop_before_the_call_sends_nothing() {
         let server = Server::start(Vec::new());
         let stop = CancelToken::default();
         stop.cancel();
-        let reply = protocol.model(&server.endpoint()).reply(&talk(), &mut |_| {}, &stop);
+        let reply = protocol.model(&server.endpoint()).reply(&chat_request(), &mut |_| {}, &stop);
         assert_eq!(reply.unwrap_err(), ModelFailure::Cancelled);
         assert!(server.requests().is_empty());
     }
@@ -85,7 +86,7 @@ fn silence_runs_out_of_time() {
             scope.spawn(move || {
                 let server = Server::start(vec![answer]);
                 let endpoint = ModelEndpoint { timeout: short, ..server.endpoint() };
-                let failure = ask(&*protocol.model(&endpoint), &talk()).0.unwrap_err();
+                let failure = ask(&*protocol.model(&endpoint), &chat_request()).0.unwrap_err();
                 assert_eq!(failure, ModelFailure::TimedOut { after: short });
                 eventually("the hang-up", || (server.model.disconnects() == 1).then_some(()));
             });
@@ -106,8 +107,8 @@ fn slowness_does_not_run_out_of_time() {
                 let slow = ScriptedAnswer::text(words.clone()).slowly(Duration::from_millis(25));
                 let server = Server::start(vec![slow]);
                 let endpoint = ModelEndpoint { timeout, ..server.endpoint() };
-                let (reply, said) = ask(&*protocol.model(&endpoint), &talk());
-                assert_eq!((&reply.unwrap().text(), &said), (words, words));
+                let (reply, streamed) = ask(&*protocol.model(&endpoint), &chat_request());
+                assert_eq!((&reply.unwrap().text(), &streamed), (words, words));
             });
         }
     });
@@ -123,10 +124,10 @@ fn a_reply_that_breaks_off_is_asked_for_again() {
         ]);
         let model =
             Retrying::new(protocol.model(&server.endpoint()), retry(3), CancelToken::default());
-        let (reply, said) = ask(&model, &talk());
+        let (reply, streamed) = ask(&model, &chat_request());
         assert_eq!(reply.unwrap().text(), "whole");
-        let (before, after) = said.split_once("[again]").unwrap();
-        assert!(before.starts_with("one"), "{said}");
+        let (before, after) = streamed.split_once("[again]").unwrap();
+        assert!(before.starts_with("one"), "{streamed}");
         assert_eq!(after, "whole");
     }
 }
@@ -134,14 +135,15 @@ fn a_reply_that_breaks_off_is_asked_for_again() {
 #[test]
 fn nothing_heard_is_nothing_taken_back() {
     let model = ScriptedChat::new([Err(down()), Ok(ChatResponse::from_text("yes"))]);
-    let (reply, said) = ask(&Retrying::new(model, retry(2), CancelToken::default()), &talk());
+    let (reply, streamed) =
+        ask(&Retrying::new(model, retry(2), CancelToken::default()), &chat_request());
     assert_eq!(reply.unwrap().text(), "yes");
-    assert_eq!(said, "yes");
+    assert_eq!(streamed, "yes");
     let long = ModelFailure::ContextTooLong { message: "too long".to_owned() };
     let model = Arc::new(ScriptedChat::new([Err(long.clone())]));
     let retrying = Retrying::new(Arc::clone(&model), retry(5), CancelToken::default());
-    assert_eq!(ask(&retrying, &talk()).0.unwrap_err(), long);
-    assert_eq!(model.requests(), [talk()]);
+    assert_eq!(ask(&retrying, &chat_request()).0.unwrap_err(), long);
+    assert_eq!(model.requests(), [chat_request()]);
 }
 
 #[test]
@@ -151,9 +153,9 @@ fn a_stop_of_the_call_ends_the_wait_between_tries() {
     let model =
         ScriptedChat::new([Err(down())]).with_text_before_failure("some words").with_chunk_size(4);
     let model = Retrying::new(model, slow, CancelToken::default());
-    let mut heard = |_: StreamEvent<'_>| {};
+    let mut on_event = |_: StreamEvent<'_>| {};
     std::thread::scope(|scope| {
-        let asking = scope.spawn(|| model.reply(&talk(), &mut heard, &stop));
+        let asking = scope.spawn(|| model.reply(&chat_request(), &mut on_event, &stop));
         stop.cancel();
         assert_eq!(asking.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
     });
@@ -161,18 +163,18 @@ fn a_stop_of_the_call_ends_the_wait_between_tries() {
 
 #[test]
 fn conversations_and_prompts_share_one_budget() {
-    let talk = talk();
-    let needed = talk.budget_tokens() + u64::from(talk.tokens_max);
+    let chat_request = chat_request();
+    let needed = chat_request.budget_tokens() + u64::from(chat_request.tokens_max);
     let meter = Arc::new(TokenMeter::new(Some(needed + 30), MeterState::default()));
     let today = || "2026-11-15".to_owned();
     let server =
         Server::start(vec![ScriptedAnswer::text("first").with_tokens(10, 5).with_cached(15, 0)]);
     for protocol in BOTH.into_iter().take(1) {
         let model = Metered::new(protocol.model(&server.endpoint()), Arc::clone(&meter), today);
-        ask(&model, &talk).0.unwrap();
+        ask(&model, &chat_request).0.unwrap();
         let spent = meter.state();
         assert_eq!((spent.input_tokens, spent.output_tokens), (25, 5));
-        ask(&model, &talk).0.unwrap_err();
+        ask(&model, &chat_request).0.unwrap_err();
     }
     let scripted = Metered::new(
         ScriptedChat::new([Err(down())]).with_text_before_failure("abcabc"),
@@ -180,12 +182,12 @@ fn conversations_and_prompts_share_one_budget() {
         today,
     );
     // Text received before the failure was billed.
-    let (failure, said) = ask(&scripted, &talk);
-    assert_eq!((failure.unwrap_err(), said.as_str()), (down(), "abcabc"));
+    let (failure, streamed) = ask(&scripted, &chat_request);
+    assert_eq!((failure.unwrap_err(), streamed.as_str()), (down(), "abcabc"));
     let reading = meter.snapshot("2026-11-15");
     assert_eq!(reading.today.output_tokens, 7);
-    assert_eq!(reading.today.input_tokens, 25 + talk.budget_tokens());
-    let over = ask(&scripted, &talk).0.unwrap_err();
+    assert_eq!(reading.today.input_tokens, 25 + chat_request.budget_tokens());
+    let over = ask(&scripted, &chat_request).0.unwrap_err();
     assert!(matches!(over, ModelFailure::OverBudget { .. }), "{over:?}");
     assert_eq!(server.requests().len(), 2);
 }

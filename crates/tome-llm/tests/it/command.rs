@@ -82,12 +82,12 @@ fn a_command_that_fails_says_how() {
 }
 
 #[test]
-fn nothing_said_is_malformed() {
+fn empty_output_is_malformed() {
     assert!(matches!(run(settings("true")).unwrap_err(), ModelFailure::Malformed { .. }));
 }
 
 #[test]
-fn too_much_said_is_cut_off() {
+fn too_much_output_is_rejected() {
     let failure = run(settings("yes")).unwrap_err();
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
     // Unlimited stderr is harmless: only its tail is kept.
@@ -150,9 +150,9 @@ fn a_stop_ends_a_running_command_with_its_children() {
     let stop = CancelToken::default();
     let hangs = settings(&with_child(dir.path(), "wait"));
     let model = CommandModel::new(hangs, stop.clone()).unwrap();
-    let asked = std::thread::spawn(move || model.complete(&prompt()));
+    let running = std::thread::spawn(move || model.complete(&prompt()));
     assert!(becomes_true(|| dir.path().join("pid").exists()));
     stop.cancel();
-    assert_eq!(asked.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
+    assert_eq!(running.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
     assert!(child_dies(dir.path()));
 }

@@ -28,9 +28,12 @@ fn what_others_can_see_or_choose_is_refused_and_never_repeated() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let refused = |path: &Path, why: &str| {
-        let said = ApiKey::from_file(path).unwrap_err().to_string();
-        assert!(said.contains(why) && said.contains(&path.display().to_string()), "{said}");
-        assert!(!said.contains("sk-123"), "{said}");
+        let message = ApiKey::from_file(path).unwrap_err().to_string();
+        assert!(
+            message.contains(why) && message.contains(&path.display().to_string()),
+            "{message}"
+        );
+        assert!(!message.contains("sk-123"), "{message}");
     };
     for mode in [0o640, 0o604, 0o644, 0o620, 0o660, 0o610] {
         let path = at(&format!("mode-{mode:o}"));

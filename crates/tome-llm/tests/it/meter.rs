@@ -75,10 +75,10 @@ fn failures_after_which_the_model_may_want_money_are_counted() {
 fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
     let day = Arc::new(Mutex::new("2026-11-15".to_owned()));
     let meter = Arc::new(TokenMeter::new(Some(100), MeterState::default()));
-    let asked = day.clone();
+    let clock = day.clone();
     let answers = vec![Ok("abc".repeat(20)); 3];
     let model = Metered::new(ScriptedModel::new(answers), meter.clone(), move || {
-        asked.lock().unwrap().clone()
+        clock.lock().unwrap().clone()
     });
     model.complete(&prompt(70, 20)).unwrap();
     model.complete(&prompt(70, 20)).unwrap_err();

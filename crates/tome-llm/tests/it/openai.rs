@@ -16,7 +16,7 @@ fn choice(finish_reason: &str, message: &Value) -> String {
     .to_string()
 }
 
-fn said(text: &str) -> String {
+fn completion(text: &str) -> String {
     choice("stop", &json!({"role": "assistant", "content": text}))
 }
 
@@ -26,7 +26,7 @@ fn ask(server: &Server) -> Result<Completion, ModelFailure> {
 
 #[test]
 fn an_answer_is_its_text_and_what_it_cost() {
-    let server = Server::answering(200, said("{}"));
+    let server = Server::answering(200, completion("{}"));
     assert_eq!(
         ask(&server).unwrap(),
         Completion { text: "{}".to_owned(), input_tokens: 20, output_tokens: 7 }
@@ -48,7 +48,7 @@ fn an_answer_is_its_text_and_what_it_cost() {
 
 #[test]
 fn no_key_is_no_header_and_plain_text_no_format() {
-    let server = Server::answering(200, said("yes"));
+    let server = Server::answering(200, completion("yes"));
     let endpoint = ModelEndpoint { key: None, ..server.endpoint() };
     let plain = CompletionRequest { json: false, ..prompt() };
     OpenAiModel::new(&endpoint, "small").unwrap().complete(&plain).unwrap();
@@ -88,8 +88,8 @@ fn a_dialect_is_learnt_once() {
     let server = Server::start(vec![
         refused("Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."),
         refused("'response_format.type' must be 'json_schema' or 'text'"),
-        answer(200, Vec::new(), said("one")),
-        answer(200, Vec::new(), said("two")),
+        answer(200, Vec::new(), completion("one")),
+        answer(200, Vec::new(), completion("two")),
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "small").unwrap();
     assert_eq!(model.complete(&prompt()).unwrap().text, "one");

@@ -71,9 +71,9 @@ pub(super) fn replace_entry(entry: &mut InsightEntry, by: &InsightEntry, today: 
     // An approach that is adopted again is no longer a previous one.
     let current = entry.normalized_sentences();
     let again = |remark: &Remark| {
-        let mut said = normalized_sentences(&remark.text).into_iter();
+        let mut sentences = normalized_sentences(&remark.text).into_iter();
         remark.has_label(PREVIOUS_LABEL)
-            && said.all(|s| current.contains(&s) || s.starts_with(OUTCOME_NOTE_PREFIX))
+            && sentences.all(|s| current.contains(&s) || s.starts_with(OUTCOME_NOTE_PREFIX))
     };
     entry.remarks.retain(|remark| !again(remark));
     let outcomes = ["success", "failure"];

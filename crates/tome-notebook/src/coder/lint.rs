@@ -51,9 +51,9 @@ fn check_location(path: &str) -> Option<LintFinding> {
 }
 
 fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFinding> {
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     if placement::exceeds_limits(page) {
-        found.push(build_finding(
+        findings.push(build_finding(
             path,
             0,
             format!(
@@ -70,7 +70,7 @@ fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFind
             None => check_loose_text(block.line, &block.raw),
             Some(read) => check_entry(kind, block.line, &block.raw, read),
         };
-        found
+        findings
             .extend(problems.into_iter().map(|(line, problem)| build_finding(path, line, problem)));
         let earlier = page.entries().next().is_some_and(|(first, _, _)| first < at);
         let separated = before
@@ -78,17 +78,17 @@ fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFind
         if block.entry.is_some() && earlier && !separated {
             let problem =
                 "it is not separated from the previous entry: add a --- line between blank lines";
-            found.push(build_finding(path, block.line, problem));
+            findings.push(build_finding(path, block.line, problem));
         }
     }
-    found
+    findings
 }
 
 /// Finds field labels outside entries.
 fn check_loose_text(first: usize, raw: &str) -> Vec<(usize, String)> {
     // Labels in fenced code are examples.
     let mut fenced = false;
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for (at, line) in raw.lines().enumerate() {
         if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
             fenced = !fenced;
@@ -100,10 +100,10 @@ fn check_loose_text(first: usize, raw: &str) -> Vec<(usize, String)> {
                 "**{name}:** is outside an entry: an entry begins with **Title:** and a title, \
                  and has only its fields between that and **Tags:**"
             );
-            found.push((first + at, problem));
+            findings.push((first + at, problem));
         }
     }
-    found
+    findings
 }
 
 fn check_entry(
@@ -119,25 +119,26 @@ fn check_entry(
         raw.lines().position(is).map(|at| first + at)
     };
     let or_first = |line: Option<usize>| line.unwrap_or(first);
-    let mut found: Vec<(usize, String)> = Vec::new();
-    found.extend(rules::check_title(&entry.title).map(|problem| (first, problem)));
+    let mut problems: Vec<(usize, String)> = Vec::new();
+    problems.extend(rules::check_title(&entry.title).map(|problem| (first, problem)));
     let description = rules::check_description(&entry.description);
-    found.extend(description.map(|problem| (or_first(at("description")), problem)));
+    problems.extend(description.map(|problem| (or_first(at("description")), problem)));
     let content = rules::check_content(&entry.content).into_iter();
-    found.extend(content.map(|problem| (or_first(at("content")), problem)));
+    problems.extend(content.map(|problem| (or_first(at("content")), problem)));
     let tags = rules::check_entry_tags(kind, &entry.tags).into_iter();
-    found.extend(tags.map(|problem| (or_first(at("tags")), problem)));
+    problems.extend(tags.map(|problem| (or_first(at("tags")), problem)));
     if let Some(line) = at("description").filter(|line| *line != first + 1) {
-        found.push((line, "the description must be on the line below the title".to_owned()));
+        problems.push((line, "the description must be on the line below the title".to_owned()));
     }
     for name in ["content", "tags"] {
         let line = at(name).filter(|line| {
             let above = line.checked_sub(first + 1).and_then(|above| raw.lines().nth(above));
             above.is_some_and(|above| !above.trim().is_empty())
         });
-        found.extend(line.map(|line| (line, format!("there is no blank line above **{name}:**"))));
+        problems
+            .extend(line.map(|line| (line, format!("there is no blank line above **{name}:**"))));
     }
-    found
+    problems
 }
 
 /// Finds duplicate titles and entries that say the same.
@@ -146,14 +147,14 @@ fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
         entries.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
     let mut neighbours = SimilarityIndex::new(&profiles);
     let mut titles: BTreeMap<String, &LocatedEntry> = BTreeMap::new();
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for (number, (known, profile)) in entries.iter().zip(&profiles).enumerate() {
         let near = neighbours.find_same(profile, &profiles).into_iter();
         let mut near = near.filter_map(|other| entries.get(other));
         let same = near.find(|earlier| !is_contradiction(&known.entry, &earlier.entry));
         let titled = titles.insert(normalize_sentence(&known.entry.title), known);
         if let Some(earlier) = same {
-            found.push(duplicate_finding(
+            findings.push(duplicate_finding(
                 known,
                 "it says the same as",
                 earlier,
@@ -162,7 +163,7 @@ fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
         } else {
             neighbours.insert(number, profile);
             let earlier = titled.into_iter();
-            found.extend(earlier.map(|earlier| {
+            findings.extend(earlier.map(|earlier| {
                 duplicate_finding(
                     known,
                     "it has the same title as",
@@ -172,7 +173,7 @@ fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
             }));
         }
     }
-    found
+    findings
 }
 
 fn duplicate_finding(
@@ -190,17 +191,24 @@ fn duplicate_finding(
 fn check_readmes(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
     let heads = tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect();
     let right = render_readmes(&heads);
-    let mut found = Vec::new();
+    let mut findings = Vec::new();
     for (path, text) in &right {
         match on_disk.get(path) {
-            None => found.push(build_finding(path, 0, "it is missing: the next write creates it")),
+            None => {
+                findings.push(build_finding(path, 0, "it is missing: the next write creates it"));
+            }
             Some(found_text) if found_text != text => {
-                found.push(build_finding(path, 0, "it is out of date: the next write rebuilds it"));
+                findings.push(build_finding(
+                    path,
+                    0,
+                    "it is out of date: the next write rebuilds it",
+                ));
             }
             Some(_) => {}
         }
     }
     let stray = on_disk.keys().filter(|path| !right.contains_key(*path));
-    found.extend(stray.map(|path| build_finding(path, 0, "its folder has no insights: delete it")));
-    found
+    findings
+        .extend(stray.map(|path| build_finding(path, 0, "its folder has no insights: delete it")));
+    findings
 }

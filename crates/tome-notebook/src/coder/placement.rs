@@ -151,8 +151,8 @@ pub(super) fn split_file(tree: &mut InsightTree, path: &str) -> Vec<String> {
     if !moved.is_empty() {
         tree.insert(path.to_owned(), page.render_arranged());
     }
-    let said = moved.iter().map(|(to, count)| format!("moved {count} from {path} to {to}"));
-    said.collect()
+    let steps = moved.iter().map(|(to, count)| format!("moved {count} from {path} to {to}"));
+    steps.collect()
 }
 
 /// The indexes of the entries that exceed the file's limits.

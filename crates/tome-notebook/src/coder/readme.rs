@@ -41,11 +41,11 @@ pub(crate) fn extract_head(text: &str) -> FileHead {
 /// Renders the READMEs of the root, of each existing type folder and of each topic folder, by path;
 /// empty if there are no files.
 pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<String, String> {
-    let mut made = BTreeMap::new();
+    let mut readmes = BTreeMap::new();
     if heads.is_empty() {
-        return made;
+        return readmes;
     }
-    made.insert("README.md".to_owned(), render_root(heads));
+    readmes.insert("README.md".to_owned(), render_root(heads));
     for kind in InsightKind::ALL {
         let files: Vec<_> =
             heads.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind)).collect();
@@ -54,7 +54,7 @@ pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<Str
         }
         let folder = kind.as_str();
         let title = format!("# {folder}: {}", guides::describe_kind(kind));
-        made.insert(
+        readmes.insert(
             format!("{folder}/README.md"),
             render_folder(&title, &files, ReadmeDetail::Titles),
         );
@@ -64,10 +64,10 @@ pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<Str
                 files.iter().filter(|(path, _)| path.starts_with(&below)).copied().collect();
             let title = format!("# {folder}/{topic}");
             let text = render_folder(&title, &of_topic, ReadmeDetail::Descriptions);
-            made.insert(format!("{below}README.md"), text);
+            readmes.insert(format!("{below}README.md"), text);
         }
     }
-    made
+    readmes
 }
 
 /// `rust` for `semantic/rust/rust.md`.

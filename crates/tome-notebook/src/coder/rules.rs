@@ -71,43 +71,43 @@ pub(super) fn check_description(description: &str) -> Option<String> {
 }
 
 pub(super) fn check_content(content: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut problems = Vec::new();
     if content.trim().lines().any(|line| line.trim().is_empty()) {
-        found.push("the content has several paragraphs: make it one".to_owned());
+        problems.push("the content has several paragraphs: make it one".to_owned());
     }
     if content.lines().any(is_block_line) {
-        found.push(
+        problems.push(
             "the content has a list, heading, table, quote or code block: write plain sentences"
                 .to_owned(),
         );
     }
     let count = split_sentences(content).len();
     if !(SENTENCES_MIN..=SENTENCES_MAX).contains(&count) {
-        found.push(format!(
+        problems.push(format!(
             "the content has {}: it needs {SENTENCES_MIN} to {SENTENCES_MAX}",
             if count == 1 { "1 sentence".to_owned() } else { format!("{count} sentences") }
         ));
     }
-    found
+    problems
 }
 
 fn check_draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
     let mut tags: Vec<String> = given.iter().map(|tag| normalize_tag(tag)).collect();
     tags.sort();
     tags.dedup();
-    let mut found = check_outcome_tag(&tags).into_iter().collect::<Vec<_>>();
+    let mut problems = check_outcome_tag(&tags).into_iter().collect::<Vec<_>>();
     if tags.len() < TAGS_MIN {
-        found.push(format!(
+        problems.push(format!(
             "there are fewer than {TAGS_MIN} tags: besides #success or #failure name the subject, \
              such as #rust or #testing"
         ));
     }
     if tags.len() > TAGS_MAX {
-        found.push(format!("there are {} tags: the limit is {TAGS_MAX}", tags.len()));
+        problems.push(format!("there are {} tags: the limit is {TAGS_MAX}", tags.len()));
     }
-    found.extend(tags.iter().filter_map(|one| check_tag(one)));
-    found.extend(check_kind_tags(kind, &tags));
-    found
+    problems.extend(tags.iter().filter_map(|one| check_tag(one)));
+    problems.extend(check_kind_tags(kind, &tags));
+    problems
 }
 
 /// Checks the tags of a stored entry, which may have any number after merging.

@@ -54,21 +54,21 @@ pub fn is_same_insight(text: &str, other: &str) -> bool {
 /// Finds the labels of an insight that begins at byte `from` of its file, and its lines of tags.
 fn find_markup(raw: &str, from: usize) -> Vec<Range<usize>> {
     let lines: Vec<&str> = raw.split_inclusive('\n').collect();
-    let mut found = Vec::new();
+    let mut ranges = Vec::new();
     let mut start = from;
     for (line, is_opaque) in lines.iter().zip(find_opaque_lines(&lines)) {
         if let Some((label, rest)) = parse_label(line).filter(|_| !is_opaque) {
             let is = |known: &str| label.eq_ignore_ascii_case(known);
-            let said = line.trim_end();
+            let trimmed = line.trim_end();
             if is("tags") {
-                found.push(start..start + said.len());
+                ranges.push(start..start + trimmed.len());
             } else if is("title") || is("description") || is("content") {
-                found.push(start..start + said.len() - rest.len());
+                ranges.push(start..start + trimmed.len() - rest.len());
             }
         }
         start += line.len();
     }
-    found
+    ranges
 }
 
 #[cfg(test)]

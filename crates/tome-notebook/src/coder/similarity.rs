@@ -42,9 +42,9 @@ pub(super) struct InsightProfile {
 
 impl InsightProfile {
     pub(super) fn from_entry(entry: &InsightEntry) -> Self {
-        let said = TermSet::subject_terms(&format!("{}\n{}", entry.description, entry.content));
+        let body = TermSet::subject_terms(&format!("{}\n{}", entry.description, entry.content));
         let remarks = entry.remarks.iter().filter(|remark| remark.is_valid());
-        let mut paragraphs = vec![said];
+        let mut paragraphs = vec![body];
         paragraphs.extend(remarks.map(|remark| TermSet::subject_terms(&remark.text)));
         let title = TermSet::subject_terms(&entry.title);
         let all = paragraphs.iter().fold(title.clone(), |all, paragraph| all.union(paragraph));
@@ -102,17 +102,19 @@ pub(super) fn is_contradiction(a: &InsightEntry, b: &InsightEntry) -> bool {
 /// terms, or similar ones with one sentence urging what the other advises against. "X does harm"
 /// and "avoid X" do not contradict each other.
 fn has_opposed_sentence(left: &[String], right: &[String]) -> bool {
-    let known: Vec<_> = right.iter().map(|said| (TermSet::subject_terms(said), said)).collect();
+    let known: Vec<_> =
+        right.iter().map(|sentence| (TermSet::subject_terms(sentence), sentence)).collect();
     left.iter().any(|sentence| {
         let (terms, against) = (TermSet::subject_terms(sentence), is_negated(sentence));
-        let near = known.iter().map(|(known, said)| {
-            let opposite = against != is_negated(said);
-            let affirmed = if against { said } else { sentence };
-            let all_said = &terms == known && !terms.is_empty();
+        let near = known.iter().map(|(known, other)| {
+            let opposite = against != is_negated(other);
+            let affirmed = if against { other } else { sentence };
+            let has_same_terms = &terms == known && !terms.is_empty();
             let near = terms.dice_coefficient(known);
             (
                 near,
-                opposite && (all_said || (near >= SENTENCE_SIMILARITY && is_imperative(affirmed))),
+                opposite
+                    && (has_same_terms || (near >= SENTENCE_SIMILARITY && is_imperative(affirmed))),
             )
         });
         // On a tie, prefer the counterpart that agrees.
@@ -240,7 +242,8 @@ mod tests {
 
     #[test]
     fn contradictions_are_told_from_agreement() {
-        let said = "Running migrations in the deploy step locks the table. Users see errors then.";
+        let content =
+            "Running migrations in the deploy step locks the table. Users see errors then.";
         for (a, b, outcomes, expected) in [
             ("Always squash commits", "Never squash commits", ["success", "success"], true),
             ("Use squash commits", "Avoid squash commits", ["success", "success"], true),
@@ -252,12 +255,12 @@ mod tests {
             ("Avoid squash commits", "Squash commits hide bugs", ["failure", "failure"], false),
             ("Avoid squash commits early", "Prefer squash commits", ["failure", "failure"], true),
         ] {
-            let (a, b) = (entry(a, said, outcomes[0]), entry(b, said, outcomes[1]));
+            let (a, b) = (entry(a, content, outcomes[0]), entry(b, content, outcomes[1]));
             assert_eq!(is_contradiction(&a, &b), expected, "{} / {}", a.title, b.title);
             assert_eq!(is_contradiction(&b, &a), expected, "{} / {}", b.title, a.title);
         }
-        let other = said.replace("locks", "never locks");
-        assert!(is_contradiction(&entry("Same", said, ""), &entry("Same", &other, "")));
+        let other = content.replace("locks", "never locks");
+        assert!(is_contradiction(&entry("Same", content, ""), &entry("Same", &other, "")));
     }
 
     #[test]

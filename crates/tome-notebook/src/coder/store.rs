@@ -84,12 +84,12 @@ fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> S
 
 /// Whether an entry has every sentence and every tag of another.
 fn contains_all_of(entry: &InsightEntry, other: &InsightEntry) -> bool {
-    let said = entry.normalized_sentences();
+    let sentences = entry.normalized_sentences();
     let texts = [&other.title, &other.description, &other.content];
     texts
         .iter()
         .flat_map(|text| normalized_sentences(text))
-        .all(|sentence| said.contains(&sentence))
+        .all(|sentence| sentences.contains(&sentence))
         && other.tags.iter().all(|tag| entry.has_tag(tag))
 }
 
@@ -216,10 +216,10 @@ fn link_episodes(
     profile: &InsightProfile,
     stored: &StoredInsight,
 ) -> Option<String> {
-    let said = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
+    let text = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
     let names = |title: &str| {
         let title = normalize_sentence(title);
-        title.chars().count() >= 8 && said.contains(&title)
+        title.chars().count() >= 8 && text.contains(&title)
     };
     let episodes: Vec<LocatedEntry> = placement::collect_entries(work, InsightKind::Episodic)
         .into_iter()

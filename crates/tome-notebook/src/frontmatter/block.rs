@@ -107,7 +107,7 @@ struct OpenUnit<'a> {
 }
 
 fn split_units(inner: &str) -> Vec<FrontmatterUnit<'_>> {
-    let mut found: Vec<OpenUnit<'_>> = Vec::new();
+    let mut units: Vec<OpenUnit<'_>> = Vec::new();
     // The last key or stray line, which further lines may continue across blanks and comments.
     let mut owner: Option<usize> = None;
     let mut start = 0;
@@ -117,21 +117,21 @@ fn split_units(inner: &str) -> Vec<FrontmatterUnit<'_>> {
         let is_space = line.trim().is_empty() || line.starts_with('#');
         let owned = owner
             .filter(|_| !is_space)
-            .filter(|at| found.get(*at).is_some_and(|unit| unit.is_continued_by(line)));
+            .filter(|at| units.get(*at).is_some_and(|unit| unit.is_continued_by(line)));
         if let Some(at) = owned {
-            found.truncate(at + 1);
-            if let Some(unit) = found.last_mut() {
+            units.truncate(at + 1);
+            if let Some(unit) = units.last_mut() {
                 unit.end = end;
             }
         } else {
             let key = if is_space { None } else { split_key(line) };
-            owner = if is_space { owner } else { Some(found.len()) };
+            owner = if is_space { owner } else { Some(units.len()) };
             let value_start = key.and_then(|(_, value)| value.trim_start().chars().next());
-            found.push(OpenUnit { start, end, line, key, value_start, is_space });
+            units.push(OpenUnit { start, end, line, key, value_start, is_space });
         }
         start = end;
     }
-    found.iter().map(|unit| unit.to_unit(inner)).collect()
+    units.iter().map(|unit| unit.to_unit(inner)).collect()
 }
 
 impl<'a> OpenUnit<'a> {

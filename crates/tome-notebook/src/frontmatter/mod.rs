@@ -45,7 +45,7 @@ pub(crate) fn parse(text: &str) -> Frontmatter {
     let mut memory_type = None;
     for unit in block::find_block(text).map(|block| block.units).unwrap_or_default() {
         let UnitKind::Key { key, value } = unit.kind else { continue };
-        let place = match key {
+        let field = match key {
             "name" => &mut head.name,
             "description" => &mut head.description,
             "type" => &mut head.note_type,
@@ -53,8 +53,8 @@ pub(crate) fn parse(text: &str) -> Frontmatter {
             "updated" => &mut head.updated,
             _ => continue,
         };
-        if place.is_none() {
-            *place = scalar::parse(value);
+        if field.is_none() {
+            *field = scalar::parse(value);
         }
     }
     head.note_type = head.note_type.or(memory_type);

@@ -99,11 +99,11 @@ pub(super) fn find_comment(line: &str) -> Option<&str> {
 }
 
 fn parse_plain(folded: &str) -> Option<String> {
-    let said = folded.trim_matches(BLANKS);
-    let is_collection = (said.starts_with('[') && said.ends_with(']'))
-        || (said.starts_with('{') && said.ends_with('}'));
-    let is_null = matches!(said, "" | "~" | "null" | "Null" | "NULL");
-    (!is_collection && !is_null).then(|| said.to_owned())
+    let text = folded.trim_matches(BLANKS);
+    let is_collection = (text.starts_with('[') && text.ends_with(']'))
+        || (text.starts_with('{') && text.ends_with('}'));
+    let is_null = matches!(text, "" | "~" | "null" | "Null" | "NULL");
+    (!is_collection && !is_null).then(|| text.to_owned())
 }
 
 /// `None` if the quote is not closed, or anything but a comment follows it.

@@ -47,18 +47,20 @@ impl HistoryIntegrity {
     /// Describes the damage, one entry per place.
     pub(super) fn describe_damage(&self, folder: &Path) -> Vec<String> {
         let file = folder.join(HISTORY_FILE);
-        let place = |line: u64| format!("{} line {line}", file.display());
+        let location = |line: u64| format!("{} line {line}", file.display());
         let mut findings: Vec<String> = self
             .lost
             .iter()
             .map(|(line, missing)| match missing {
-                1 => format!("{}: a version is damaged or missing", place(*line)),
-                missing => format!("{}: {missing} versions are damaged or missing", place(*line)),
+                1 => format!("{}: a version is damaged or missing", location(*line)),
+                missing => {
+                    format!("{}: {missing} versions are damaged or missing", location(*line))
+                }
             })
             .collect();
         // A torn last line has no line break until the next append.
         if let Some((line, true)) = self.unread {
-            findings.push(format!("{}: a version is damaged", place(line)));
+            findings.push(format!("{}: a version is damaged", location(line)));
         }
         let listed: u64 = self.lost.iter().map(|(_, missing)| missing).sum();
         if self.lost_count > listed {

@@ -15,20 +15,21 @@ const KEY_WORDS_MAX: usize = 4;
 
 /// Generates a one-line summary of a file; empty if the file has no content.
 pub(crate) fn generate_summary(text: &str) -> String {
-    let said = FileOutline::parse(text);
-    let mut made = SummaryBuilder::default();
-    if !said.titles.is_empty() {
+    let outline = FileOutline::parse(text);
+    let mut summary = SummaryBuilder::default();
+    if !outline.titles.is_empty() {
         // Newest first: entries are appended at the end.
-        let each = SUMMARY_WORDS_MAX / said.titles.len().min(2);
-        said.titles.iter().rev().for_each(|title| made.add_label(title, each));
-    } else if !said.keys.is_empty() || !said.bullets.is_empty() {
-        said.keys.iter().for_each(|key| made.add_label(key, KEY_WORDS_MAX));
-        let each = SUMMARY_WORDS_MAX / said.bullets.len().clamp(1, 3);
-        said.bullets.iter().for_each(|bullet| made.add_label(bullet, each));
+        let each = SUMMARY_WORDS_MAX / outline.titles.len().min(2);
+        outline.titles.iter().rev().for_each(|title| summary.add_label(title, each));
+    } else if !outline.keys.is_empty() || !outline.bullets.is_empty() {
+        outline.keys.iter().for_each(|key| summary.add_label(key, KEY_WORDS_MAX));
+        let each = SUMMARY_WORDS_MAX / outline.bullets.len().clamp(1, 3);
+        outline.bullets.iter().for_each(|bullet| summary.add_label(bullet, each));
     } else {
-        made.add_label(&strip_markup(find_first_sentence(&said.paragraph)), SUMMARY_WORDS_MAX);
+        summary
+            .add_label(&strip_markup(find_first_sentence(&outline.paragraph)), SUMMARY_WORDS_MAX);
     }
-    made.text
+    summary.text
 }
 
 /// The parts of a file that a summary can be made from.
@@ -45,25 +46,25 @@ struct FileOutline {
 
 impl FileOutline {
     fn parse(text: &str) -> Self {
-        let mut found = Self::default();
+        let mut outline = Self::default();
         let mut is_before_end = true;
         for line in split_lines(text)
             .filter(|line| line.context == LineContext::Text && parse_summary_line(line).is_none())
         {
             if let Some((level, title)) = line.parse_heading() {
                 let title = strip_markup(strip_date(title));
-                found.titles.extend(Some(title).filter(|title| level == 2 && !title.is_empty()));
+                outline.titles.extend(Some(title).filter(|title| level == 2 && !title.is_empty()));
             } else if let Some(item) =
                 strip_list_marker(line.text.strip_prefix(' ').unwrap_or(line.text))
             {
-                found.add_bullet(item);
+                outline.add_bullet(item);
             } else if is_before_end && !is_thematic_break(line.text) {
-                is_before_end = !line.is_blank() || found.paragraph.is_empty();
-                found.paragraph.push_str(line.text.trim());
-                found.paragraph.push_str(if line.is_blank() { "" } else { " " });
+                is_before_end = !line.is_blank() || outline.paragraph.is_empty();
+                outline.paragraph.push_str(line.text.trim());
+                outline.paragraph.push_str(if line.is_blank() { "" } else { " " });
             }
         }
-        found
+        outline
     }
 
     fn add_bullet(&mut self, item: &str) {

@@ -31,7 +31,7 @@ pub(crate) fn find_summary(text: &str) -> Option<String> {
 }
 
 fn find_first_summary<'a>(mut lines: impl Iterator<Item = MarkdownLine<'a>>) -> Option<&'a str> {
-    lines.find_map(|line| parse_summary_line(&line).filter(|said| !said.is_empty()))
+    lines.find_map(|line| parse_summary_line(&line).filter(|summary| !summary.is_empty()))
 }
 
 /// The text of a summary line, possibly empty; `None` for any other line.

@@ -136,7 +136,7 @@ fn every_version_is_kept_with_who_and_what() {
     notebook.delete_note(&by, "a.md").expect("deleted");
     world.put("b.md", b"by hand");
     let log = notebook.read_history(None).expect("a log");
-    let said: Vec<String> = log
+    let lines: Vec<String> = log
         .iter()
         .map(|entry| {
             let who = if entry.by.who == Actor::Outside { "outside" } else { "agent" };
@@ -153,7 +153,7 @@ fn every_version_is_kept_with_who_and_what() {
         3 changed a.md agent +1 -1
         4 deleted a.md agent +0 -2
         5 created b.md outside +1 -0"#]]
-    .assert_eq(&said.join("\n"));
+    .assert_eq(&lines.join("\n"));
     let contents: Vec<String> = log
         .iter()
         .filter(|entry| entry.op != NoteOp::Deleted)

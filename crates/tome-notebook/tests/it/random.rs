@@ -177,8 +177,8 @@ proptest! {
                 kept.extend(text.map(|note| note.text.into_bytes()));
             }
             for content in contents {
-                let said = String::from_utf8_lossy(content);
-                prop_assert!(kept.contains(content), "{path} lost {said:?} after {steps:?}");
+                let text = String::from_utf8_lossy(content);
+                prop_assert!(kept.contains(content), "{path} lost {text:?} after {steps:?}");
             }
         }
     }

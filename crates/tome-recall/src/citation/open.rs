@@ -82,9 +82,9 @@ impl Citations {
     pub fn new(
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        copies: Arc<Transcripts>,
+        transcripts: Arc<Transcripts>,
     ) -> Self {
-        Self { notebooks, calendar, transcripts: copies }
+        Self { notebooks, calendar, transcripts }
     }
 
     /// Opens a citation, relative to a viewpoint.

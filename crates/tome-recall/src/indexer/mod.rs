@@ -180,7 +180,7 @@ impl Indexer {
         })
     }
 
-    /// The lines of events in the copies of their sessions; 0 where it is not known.
+    /// The lines of events in the transcripts of their sessions; 0 if unknown.
     fn find_event_lines(
         &self,
         ledger: &Ledger,

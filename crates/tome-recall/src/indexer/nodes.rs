@@ -19,14 +19,14 @@ impl Indexer {
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, RecallError> {
-        let hands = IndexWriters::open(pair, pass)?;
+        let writers = IndexWriters::open(pair, pass)?;
         let nodes_max = self.batch_limits(pass).nodes;
         let mut put = 0;
         while !stop() {
             // If the cursors differ, start from the lower one: indexing a node again replaces it.
-            let from = hands.min_cursor();
+            let from = writers.min_cursor();
             if from.is_empty() && pass.has_bm25() {
-                put += self.index_all_nodes(&hands, ledger, nodes_max)?;
+                put += self.index_all_nodes(&writers, ledger, nodes_max)?;
                 continue;
             }
             // In order of changes, so that a slow embedder can resume where it was.
@@ -35,7 +35,7 @@ impl Indexer {
             let Some((nodes, upto)) = step else { break };
             put += nodes.len() as u64;
             let batch = build_node_batch(ledger, &nodes)?;
-            hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
+            writers.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
         }
         Ok(put)
     }
@@ -44,7 +44,7 @@ impl Indexer {
     /// run starts again and replaces what is there.
     fn index_all_nodes(
         &self,
-        hands: &IndexWriters,
+        writers: &IndexWriters,
         ledger: &Ledger,
         nodes_max: usize,
     ) -> Result<u64, RecallError> {
@@ -57,14 +57,14 @@ impl Indexer {
                 put += 1;
                 if nodes.len() >= nodes_max {
                     let _one_portion = self.lock_batch(UpdatePass::Both);
-                    hands.write_keeping_cursors(build_node_batch(ledger, &nodes)?)?;
+                    writers.write_keeping_cursors(build_node_batch(ledger, &nodes)?)?;
                     nodes.clear();
                 }
             }
         }
         let _one_portion = self.lock_batch(UpdatePass::Both);
         let batch = build_node_batch(ledger, &nodes)?;
-        hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
+        writers.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
         Ok(put)
     }
 }

@@ -148,9 +148,9 @@ impl Indexer {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut kept = pass.has_bm25().then(|| lock_state(&index_set.bm25_update));
-        let mut kept_meanings = pass.has_vectors().then(|| lock_state(&index_set.vectors_update));
+        let mut kept_vectors = pass.has_vectors().then(|| lock_state(&index_set.vectors_update));
         let mut kept_deep = (pass == UpdatePass::Deep).then(|| lock_state(&index_set.deep_update));
-        let kept = kept.as_mut().or(kept_meanings.as_mut()).or(kept_deep.as_mut());
+        let kept = kept.as_mut().or(kept_vectors.as_mut()).or(kept_deep.as_mut());
         let Some(kept) = kept else { return Ok(IndexUpdate::default()) };
         let created =
             self.with_open_set(index_set, |index_set| self.open_indexes(index_set, kept, pass))?;
@@ -263,12 +263,12 @@ impl Indexer {
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, RecallError> {
-        let hands = IndexWriters::open(pair, pass)?;
+        let writers = IndexWriters::open(pair, pass)?;
         let mut put = 0;
         while !stop() {
             let _one_portion = self.lock_batch(pass);
-            let from = parse_cursor(&hands.min_cursor());
-            let upto_max = hands.leading_cursor().unwrap_or(u64::MAX);
+            let from = parse_cursor(&writers.min_cursor());
+            let upto_max = writers.leading_cursor().unwrap_or(u64::MAX);
             let step = self.read_event_batch(ledger, from, upto_max, self.batch_limits(pass))?;
             let Some(step) = step else { break };
             put += step.count;
@@ -277,7 +277,7 @@ impl Indexer {
                 added: step.entries,
                 cursor: step.upto.to_string(),
             };
-            hands.at_cursor(from).write(batch)?;
+            writers.at_cursor(from).write(batch)?;
         }
         Ok(put)
     }

@@ -24,9 +24,9 @@ pub(crate) fn scan_contents(
     if !(wanted(EntrySource::Node) || wanted(EntrySource::Grip)) {
         return Ok(ScanState::new(scan_query).finish());
     }
-    let (nodes, floor) = (newest_nodes(ledger, project)?, SharedMinScore::default());
+    let (nodes, min_score) = (newest_nodes(ledger, project)?, SharedMinScore::default());
     let scan = |nodes: &[(Millis, NodeId)]| -> Result<ScanState<'_>, RecallError> {
-        let mut scanning = ScanState::for_part(scan_query, &floor);
+        let mut scanning = ScanState::for_part(scan_query, &min_score);
         for (_, id) in nodes {
             if !scanning.should_continue(0) {
                 break;
@@ -101,13 +101,13 @@ fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
         return;
     }
     scanning.count_scanned();
-    let needle = scanning.query.matcher;
+    let matcher = scanning.query.matcher;
     let text = node_text(node);
     let title = format!("{}\n{}", node.title, node.keywords.join(" "));
-    let Some(look) = needle.match_with_title(&title, &text) else { return };
+    let Some(look) = matcher.match_with_title(&title, &text) else { return };
     scanning.add_match(node.first_at, look, |look| {
         // If only the title or the keywords match, show them before the bullets.
-        let snippet = match needle.match_text(&title).filter(|_| look.range.is_empty()) {
+        let snippet = match matcher.match_text(&title).filter(|_| look.range.is_empty()) {
             Some(above) => build_snippet(&format!("{title}\n{text}"), &above),
             None => build_snippet(&text, &look),
         };

@@ -53,9 +53,9 @@ fn scan_all_events(ledger: &Ledger, scan_query: ScanQuery<'_>) -> Result<Scan, R
     let Some(range) = filter_range(&scan_query) else {
         return Ok(ScanState::new(scan_query).finish());
     };
-    let floor = SharedMinScore::default();
+    let min_score = SharedMinScore::default();
     let scan = |range: EventRange| -> Result<ScanState<'_>, RecallError> {
-        let (mut scanning, mut text) = (ScanState::for_part(scan_query, &floor), String::new());
+        let (mut scanning, mut text) = (ScanState::for_part(scan_query, &min_score), String::new());
         ledger.visit_events(&range, |position, glimpse| {
             match_event_ref(&mut scanning, position, glimpse, &mut text)
         })?;
@@ -134,9 +134,9 @@ fn match_event_ref(
     match glimpse.tool {
         None => match_event_text(scanning, position, &about, glimpse.text),
         Some((input, output)) => {
-            let needle = scanning.query.matcher;
-            let json = || [input, output].iter().any(|json| needle.may_match_json(json));
-            if needle.contains_any(glimpse.text) || json() {
+            let matcher = scanning.query.matcher;
+            let json = || [input, output].iter().any(|json| matcher.may_match_json(json));
+            if matcher.contains_any(glimpse.text) || json() {
                 join_event_text(&glimpse.to_event()?, text);
                 match_event_text(scanning, position, &about, text);
             }

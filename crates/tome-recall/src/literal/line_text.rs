@@ -46,9 +46,9 @@ impl LineText {
     }
 
     fn from_json(line: &str) -> Self {
-        let mut heard = Self::default();
-        heard.collect_strings(line, 0);
-        heard
+        let mut parsed = Self::default();
+        parsed.collect_strings(line, 0);
+        parsed
     }
 
     fn collect_strings(&mut self, json: &str, depth: usize) {

@@ -91,34 +91,34 @@ fn may_match(scan_query: &ScanQuery<'_>, line: &str) -> bool {
 }
 
 fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u32, text: &str) {
-    let mut heard = LineText::parse(text);
-    if heard.session.is_empty() {
-        owner.session.clone_into(&mut heard.session);
+    let mut parsed = LineText::parse(text);
+    if parsed.session.is_empty() {
+        owner.session.clone_into(&mut parsed.session);
     }
     let about = RecordMeta {
         source: EntrySource::Event,
-        at: heard.at,
+        at: parsed.at,
         project: owner.project,
-        session: &heard.session,
-        agents: &[heard.agent.as_str()],
-        kind: &heard.kind,
+        session: &parsed.session,
+        agents: &[parsed.agent.as_str()],
+        kind: &parsed.kind,
     };
     if !scanning.query.filter.admits(&about) {
         return;
     }
-    let Some(look) = scanning.query.matcher.match_text(&heard.text) else { return };
-    scanning.add_match(heard.at, look, |look| ScanMatch {
-        key: EntryKey::Named(heard.id),
+    let Some(look) = scanning.query.matcher.match_text(&parsed.text) else { return };
+    scanning.add_match(parsed.at, look, |look| ScanMatch {
+        key: EntryKey::Named(parsed.id),
         source: EntrySource::Event,
-        at: heard.at,
+        at: parsed.at,
         line,
         project: owner.project.to_owned(),
-        session: heard.session,
-        agent: heard.agent,
-        kind: heard.kind,
+        session: parsed.session,
+        agent: parsed.agent,
+        kind: parsed.kind,
         title: String::new(),
         range: match_range(&look, 0),
-        snippet: build_snippet(&heard.text, &look),
+        snippet: build_snippet(&parsed.text, &look),
         text_match: look,
     });
 }

@@ -96,8 +96,8 @@ impl<'a> ScanState<'a> {
         Self { query: scan_query, min_score: None, scan, best, unchecked_bytes: usize::MAX }
     }
 
-    pub fn for_part(scan_query: ScanQuery<'a>, floor: &'a SharedMinScore) -> Self {
-        Self { min_score: Some(floor), ..Self::new(scan_query) }
+    pub fn for_part(scan_query: ScanQuery<'a>, min_score: &'a SharedMinScore) -> Self {
+        Self { min_score: Some(min_score), ..Self::new(scan_query) }
     }
 
     /// Merges the scans of all parts, in order.
@@ -125,7 +125,7 @@ impl<'a> ScanState<'a> {
             Some(Reverse(last)) if self.best.len() >= self.query.limit => last.rank.0,
             _ => 0.0,
         };
-        self.min_score.map_or(own, |floor| own.max(floor.get()))
+        self.min_score.map_or(own, |shared| own.max(shared.get()))
     }
 
     /// Returns whether to scan one more record of this size.
@@ -178,10 +178,10 @@ impl<'a> ScanState<'a> {
             self.best.pop();
         }
         self.best.push(Reverse(one));
-        if let Some(floor) = self.min_score.filter(|_| self.best.len() >= self.query.limit)
+        if let Some(min_score) = self.min_score.filter(|_| self.best.len() >= self.query.limit)
             && let Some(Reverse(last)) = self.best.peek()
         {
-            floor.raise(last.rank.0);
+            min_score.raise(last.rank.0);
         }
     }
 

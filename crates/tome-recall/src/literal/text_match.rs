@@ -194,11 +194,11 @@ pub(super) fn find_best_window(
 }
 
 /// Share of the text's gain that is in the window, reduced for longer windows.
-pub(super) fn window_closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f32 {
+pub(super) fn window_closeness(window: &Range<usize>, gain: f32, all: f32) -> f32 {
     if all <= 0.0 {
         return 0.0;
     }
-    let length = stretch.len().min(WINDOW_BYTES_MAX) as f32 / WINDOW_BYTES_MAX as f32;
+    let length = window.len().min(WINDOW_BYTES_MAX) as f32 / WINDOW_BYTES_MAX as f32;
     (gain / all).clamp(0.0, 1.0) * (1.0 - 0.5 * length)
 }
 

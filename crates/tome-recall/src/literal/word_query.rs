@@ -208,11 +208,11 @@ impl WordQuery {
         }
         let (occurrences, times) =
             pass.map_or((Vec::new(), 0), |pass| (pass.occurrences, pass.count));
-        let stretch = find_best_window(&occurrences, &gains);
-        let closeness = stretch.as_ref().map_or(0.0, |(range, gain)| {
+        let window = find_best_window(&occurrences, &gains);
+        let closeness = window.as_ref().map_or(0.0, |(range, gain)| {
             window_closeness(range, *gain, total_gain(&occurrences, &gains))
         });
-        let (exact, range) = match (exact, stretch) {
+        let (exact, range) = match (exact, window) {
             (Some((exact, range)), _) => (exact, range),
             (None, Some((range, _))) => (ExactMatch::No, range),
             (None, None) => (ExactMatch::No, 0..0),

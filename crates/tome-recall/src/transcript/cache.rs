@@ -22,29 +22,32 @@ impl TranscriptCache {
     /// Returns the transcript in a session's folder. The caller locks it while working on it.
     pub(super) fn get(&self, folder: &Path) -> SharedTranscript {
         // This is only a cache, so a panic elsewhere leaves nothing inconsistent.
-        let mut copies = self.transcripts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = copies.iter().rposition(|(known, _)| known == folder);
-        let (folder, copy) = match known {
-            Some(at) => copies.remove(at),
+        let mut transcripts = self.transcripts.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = transcripts.iter().rposition(|(known, _)| known == folder);
+        let (folder, transcript) = match known {
+            Some(at) => transcripts.remove(at),
             None => (folder.to_path_buf(), SharedTranscript::default()),
         };
-        evict(&mut copies);
-        copies.push((folder, Arc::clone(&copy)));
-        copy
+        evict(&mut transcripts);
+        transcripts.push((folder, Arc::clone(&transcript)));
+        transcript
     }
 }
 
 /// Evicts the least recently used transcripts. One in use stays, because two instances would write
 /// to the same file.
-fn evict(copies: &mut Vec<(PathBuf, SharedTranscript)>) {
-    let weight = |copy: &SharedTranscript| copy.try_lock().map_or(0, |copy| copy.entry_count());
-    let mut lines: usize = copies.iter().map(|(_, copy)| weight(copy)).sum();
-    let mut sessions = copies.len();
-    copies.retain(|(_, copy)| {
-        let goes = (sessions >= SESSIONS_MAX || lines > LINES_MAX) && Arc::strong_count(copy) == 1;
+fn evict(transcripts: &mut Vec<(PathBuf, SharedTranscript)>) {
+    let weight = |transcript: &SharedTranscript| {
+        transcript.try_lock().map_or(0, |transcript| transcript.entry_count())
+    };
+    let mut lines: usize = transcripts.iter().map(|(_, transcript)| weight(transcript)).sum();
+    let mut sessions = transcripts.len();
+    transcripts.retain(|(_, transcript)| {
+        let goes =
+            (sessions >= SESSIONS_MAX || lines > LINES_MAX) && Arc::strong_count(transcript) == 1;
         if goes {
             sessions -= 1;
-            lines -= weight(copy);
+            lines -= weight(transcript);
         }
         !goes
     });

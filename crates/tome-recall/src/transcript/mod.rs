@@ -57,7 +57,7 @@ const BATCH_BYTES: usize = 16 * 1024 * 1024;
 /// were measured to be forty times as fast as one by one.
 const PARALLEL_SYNCS: usize = 16;
 
-/// The copies of all sessions of a home.
+/// The transcripts of all sessions of a home.
 pub struct Transcripts {
     projects: Arc<Projects>,
     clock: Arc<dyn Clock>,
@@ -130,9 +130,9 @@ impl Transcripts {
         let mut lines = vec![0; events.len()];
         for ((project, session), wanted) in of_sessions {
             let part = self.project_session(ledger, project, session, vouched)?;
-            let copy = self.cache.get(&part.folder);
-            let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-            let scan = copy.refresh(&part)?;
+            let transcript = self.cache.get(&part.folder);
+            let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+            let scan = transcript.refresh(&part)?;
             for n in wanted {
                 if let (Some(line), Some(event)) = (lines.get_mut(n), events.get(n)) {
                     *line = scan.find_line(&event.id).unwrap_or(0);
@@ -190,17 +190,17 @@ impl Transcripts {
         lines: &[EncodedLine],
     ) -> Result<(), HomeError> {
         let part = self.project_session(ledger, project, session, vouched)?;
-        let copy = self.cache.get(&part.folder);
-        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        copy.append_lines(&part, lines)
+        let transcript = self.cache.get(&part.folder);
+        let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+        transcript.append_lines(&part, lines)
     }
 
     /// Reports how far the transcripts are, their size, and what could not be written the last time.
     pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
         let cursor = store.cursor(TRANSCRIPT_WORKER)?;
-        let tallies = store.all_session_stats()?;
-        let sizes = tallies.iter().filter_map(|tally| {
-            let file = self.file_path(&tally.project, &tally.session);
+        let all_stats = store.all_session_stats()?;
+        let sizes = all_stats.iter().filter_map(|stats| {
+            let file = self.file_path(&stats.project, &stats.session);
             Some(std::fs::metadata(file).ok()?.len())
         });
         let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);

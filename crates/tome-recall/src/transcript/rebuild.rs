@@ -50,9 +50,9 @@ impl Transcripts {
         let mut rebuilt = TranscriptsRebuilt::default();
         // There is one set of session statistics per session and project.
         catch_up_session_stats(ledger)?;
-        for tally in ledger.all_session_stats()? {
-            if project.is_none_or(|project| project == tally.project) {
-                self.rebuild_session(ledger, &tally.project, &tally.session, &mut rebuilt)?;
+        for stats in ledger.all_session_stats()? {
+            if project.is_none_or(|project| project == stats.project) {
+                self.rebuild_session(ledger, &stats.project, &stats.session, &mut rebuilt)?;
             }
         }
         Ok(rebuilt)
@@ -67,9 +67,9 @@ impl Transcripts {
     ) -> Result<(), HomeError> {
         let part =
             self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
-        let copy = self.cache.get(&part.folder);
-        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        copy.invalidate();
+        let transcript = self.cache.get(&part.folder);
+        let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+        transcript.invalidate();
         working_memory::ensure(&part.folder)?;
         let path = part.folder.join(MESSAGES);
         let before = TranscriptScan::read(&path).map_err(HomeError::file("read", &path))?;

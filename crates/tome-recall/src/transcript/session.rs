@@ -94,9 +94,9 @@ impl Transcripts {
             // Reading must not create a folder.
             return Ok(SessionTranscriptLine::Missing { lines: 0 });
         }
-        let copy = self.cache.get(&part.folder);
-        let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        let scan = copy.refresh(&part)?;
+        let transcript = self.cache.get(&part.folder);
+        let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
+        let scan = transcript.refresh(&part)?;
         if number == 0 || number > scan.lines {
             return Ok(SessionTranscriptLine::Missing { lines: scan.lines });
         }

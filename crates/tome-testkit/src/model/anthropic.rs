@@ -7,32 +7,32 @@ use super::scripted_answer::{
 };
 
 /// Renders a whole message; `number` makes its call ids unique.
-pub(super) fn render_message(said: &ScriptedReply, model: &Value, number: usize) -> Value {
-    let content: Vec<Value> = said
+pub(super) fn render_message(reply: &ScriptedReply, model: &Value, number: usize) -> Value {
+    let content: Vec<Value> = reply
         .parts
         .iter()
         .enumerate()
-        .map(|(place, part)| match part {
+        .map(|(index, part)| match part {
             ReplyPart::Text(text) => json!({"type": "text", "text": text}),
             ReplyPart::Call { name, arguments } => {
                 let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-                json!({"type": "tool_use", "id": call_id(number, place), "name": name, "input": input})
+                json!({"type": "tool_use", "id": call_id(number, index), "name": name, "input": input})
             }
         })
         .collect();
     let mut message = json!({
         "id": format!("msg_{number}"), "type": "message", "role": "assistant", "model": model,
-        "content": content, "stop_reason": stop_reason(said), "stop_sequence": null,
+        "content": content, "stop_reason": stop_reason(reply), "stop_sequence": null,
     });
-    if let (Some(usage), Some(fields)) = (usage(said), message.as_object_mut()) {
+    if let (Some(usage), Some(fields)) = (usage(reply), message.as_object_mut()) {
         fields.insert("usage".to_owned(), usage);
     }
     message
 }
 
 /// Renders the events of a stream.
-pub(super) fn render_events(said: &ScriptedReply, model: &Value, number: usize) -> Vec<String> {
-    let empty = ScriptedReply { parts: Vec::new(), ..said.clone() };
+pub(super) fn render_events(reply: &ScriptedReply, model: &Value, number: usize) -> Vec<String> {
+    let empty = ScriptedReply { parts: Vec::new(), ..reply.clone() };
     let mut start = render_message(&empty, model, number);
     if let Some(fields) = start.as_object_mut() {
         fields.insert("stop_reason".to_owned(), Value::Null);
@@ -42,13 +42,13 @@ pub(super) fn render_events(said: &ScriptedReply, model: &Value, number: usize) 
     }
     let mut sent =
         vec![json!({"type": "message_start", "message": start}), json!({"type": "ping"})];
-    for (place, part) in said.parts.iter().enumerate() {
-        render_block(&mut sent, place, part, number);
+    for (index, part) in reply.parts.iter().enumerate() {
+        render_block(&mut sent, index, part, number);
     }
     let mut last = json!({
-        "type": "message_delta", "delta": {"stop_reason": stop_reason(said), "stop_sequence": null},
+        "type": "message_delta", "delta": {"stop_reason": stop_reason(reply), "stop_sequence": null},
     });
-    if let (Some(tokens), Some(fields)) = (&said.tokens, last.as_object_mut()) {
+    if let (Some(tokens), Some(fields)) = (&reply.tokens, last.as_object_mut()) {
         fields.insert("usage".to_owned(), json!({"output_tokens": tokens.output}));
     }
     sent.push(last);
@@ -61,16 +61,16 @@ pub(super) fn render_events(said: &ScriptedReply, model: &Value, number: usize) 
         .collect()
 }
 
-fn render_block(sent: &mut Vec<Value>, place: usize, part: &ReplyPart, number: usize) {
+fn render_block(sent: &mut Vec<Value>, index: usize, part: &ReplyPart, number: usize) {
     let delta =
-        |delta: Value| json!({"type": "content_block_delta", "index": place, "delta": delta});
+        |delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
     let start = match part {
         ReplyPart::Text(_) => json!({"type": "text", "text": ""}),
         ReplyPart::Call { name, .. } => {
-            json!({"type": "tool_use", "id": call_id(number, place), "name": name, "input": {}})
+            json!({"type": "tool_use", "id": call_id(number, index), "name": name, "input": {}})
         }
     };
-    sent.push(json!({"type": "content_block_start", "index": place, "content_block": start}));
+    sent.push(json!({"type": "content_block_start", "index": index, "content_block": start}));
     match part {
         ReplyPart::Text(text) => {
             sent.extend(
@@ -82,26 +82,26 @@ fn render_block(sent: &mut Vec<Value>, place: usize, part: &ReplyPart, number: u
                 .map(|half| delta(json!({"type": "input_json_delta", "partial_json": half}))),
         ),
     }
-    sent.push(json!({"type": "content_block_stop", "index": place}));
+    sent.push(json!({"type": "content_block_stop", "index": index}));
 }
 
-fn stop_reason(said: &ScriptedReply) -> &'static str {
-    match said.end {
+fn stop_reason(reply: &ScriptedReply) -> &'static str {
+    match reply.end {
         ReplyEnd::Cut => "max_tokens",
         ReplyEnd::Refused => "refusal",
-        ReplyEnd::Done if said.has_calls() => "tool_use",
+        ReplyEnd::Done if reply.has_calls() => "tool_use",
         ReplyEnd::Done => "end_turn",
     }
 }
 
-fn usage(said: &ScriptedReply) -> Option<Value> {
-    let tokens = said.tokens?;
+fn usage(reply: &ScriptedReply) -> Option<Value> {
+    let tokens = reply.tokens?;
     Some(json!({
         "input_tokens": tokens.input, "cache_read_input_tokens": tokens.cache_read,
         "cache_creation_input_tokens": tokens.cache_written, "output_tokens": tokens.output,
     }))
 }
 
-fn call_id(number: usize, place: usize) -> String {
-    format!("toolu_{number}_{place}")
+fn call_id(number: usize, index: usize) -> String {
+    format!("toolu_{number}_{index}")
 }

@@ -35,14 +35,14 @@ fn serve_request(
     reader: &mut BufReader<&TcpStream>,
     shared: &ServerState,
 ) -> Result<ConnectionFate> {
-    let asked = ModelRequest::read_from(reader)?;
-    let mut all = lock(&shared.asked);
-    all.push(asked.clone());
+    let request = ModelRequest::read_from(reader)?;
+    let mut all = lock(&shared.requests);
+    all.push(request.clone());
     let number = all.len();
     // Under the same lock, so that the script follows the order of the recorded requests.
-    let answer = (lock(&shared.director))(&asked);
+    let answer = (lock(&shared.director))(&request);
     drop(all);
-    let written = Connection { stream, shared }.write_answer(&answer, &asked, number);
+    let written = Connection { stream, shared }.write_answer(&answer, &request, number);
     if written.is_err() && !shared.is_over() {
         *lock(&shared.hung_up) += 1;
     }
@@ -58,11 +58,11 @@ impl Connection<'_> {
     fn write_answer(
         &self,
         answer: &ScriptedAnswer,
-        asked: &ModelRequest,
+        request: &ModelRequest,
         number: usize,
     ) -> Result<ConnectionFate> {
         match &answer.kind {
-            AnswerKind::Reply(said) => self.write_reply(said, answer, asked, number),
+            AnswerKind::Reply(reply) => self.write_reply(reply, answer, request, number),
             AnswerKind::Whole { status, body } => self.write_whole(*status, &answer.headers, body),
             AnswerKind::Chunks(parts) => {
                 self.write_head(200, &answer.headers, &[("transfer-encoding", "chunked")])?;
@@ -90,24 +90,24 @@ impl Connection<'_> {
 
     fn write_reply(
         &self,
-        said: &ScriptedReply,
+        reply: &ScriptedReply,
         answer: &ScriptedAnswer,
-        asked: &ModelRequest,
+        request: &ModelRequest,
         number: usize,
     ) -> Result<ConnectionFate> {
-        let model = asked.body.get("model").cloned().unwrap_or_default();
-        if answer.way.whole || !asked.wants_stream() {
-            let body = if asked.is_anthropic() {
-                anthropic::render_message(said, &model, number)
+        let model = request.body.get("model").cloned().unwrap_or_default();
+        if answer.way.whole || !request.wants_stream() {
+            let body = if request.is_anthropic() {
+                anthropic::render_message(reply, &model, number)
             } else {
-                openai::render_completion(said, &model, number)
+                openai::render_completion(reply, &model, number)
             };
             return self.write_whole(200, &answer.headers, &body.to_string());
         }
-        let events = if asked.is_anthropic() {
-            anthropic::render_events(said, &model, number)
+        let events = if request.is_anthropic() {
+            anthropic::render_events(reply, &model, number)
         } else {
-            openai::render_chunks(said, &asked.body, number)
+            openai::render_chunks(reply, &request.body, number)
         };
         let framing = [("content-type", "text/event-stream"), ("transfer-encoding", "chunked")];
         self.write_head(200, &answer.headers, &framing)?;

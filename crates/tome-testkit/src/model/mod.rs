@@ -35,7 +35,7 @@ type Director = Box<dyn FnMut(&ModelRequest) -> ScriptedAnswer + Send>;
 
 struct ServerState {
     director: Mutex<Director>,
-    asked: Mutex<Vec<ModelRequest>>,
+    requests: Mutex<Vec<ModelRequest>>,
     hung_up: Mutex<usize>,
     connections: Mutex<usize>,
     streams: Mutex<Vec<TcpStream>>,
@@ -67,7 +67,7 @@ impl ModelServer {
             .expect("a port on loopback");
         let shared = Arc::new(ServerState {
             director: Mutex::new(Box::new(director)),
-            asked: Mutex::default(),
+            requests: Mutex::default(),
             hung_up: Mutex::default(),
             connections: Mutex::default(),
             streams: Mutex::default(),
@@ -90,7 +90,7 @@ impl ModelServer {
 
     /// Returns the requests so far, in order.
     pub fn requests(&self) -> Vec<ModelRequest> {
-        lock(&self.shared.asked).clone()
+        lock(&self.shared.requests).clone()
     }
 
     /// Number of connections so far.

@@ -7,13 +7,13 @@ use super::scripted_answer::{
 };
 
 /// Renders a whole completion; `number` makes its call ids unique.
-pub(super) fn render_completion(said: &ScriptedReply, model: &Value, number: usize) -> Value {
-    let mut message = json!({"role": "assistant", "content": reply_text(said)});
-    let calls: Vec<Value> = reply_calls(said)
+pub(super) fn render_completion(reply: &ScriptedReply, model: &Value, number: usize) -> Value {
+    let mut message = json!({"role": "assistant", "content": reply_text(reply)});
+    let calls: Vec<Value> = reply_calls(reply)
         .enumerate()
-        .map(|(place, (name, arguments))| {
+        .map(|(index, (name, arguments))| {
             let function = json!({"name": name, "arguments": arguments});
-            json!({"id": call_id(number, place), "type": "function", "function": function})
+            json!({"id": call_id(number, index), "type": "function", "function": function})
         })
         .collect();
     if !calls.is_empty() {
@@ -21,40 +21,40 @@ pub(super) fn render_completion(said: &ScriptedReply, model: &Value, number: usi
     }
     let mut completion = json!({
         "id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
-        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(said)}],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(reply)}],
     });
-    if let Some(usage) = usage(said) {
+    if let Some(usage) = usage(reply) {
         set_field(&mut completion, "usage", usage);
     }
     completion
 }
 
 /// Renders the chunks of a stream, with the usage if the request asks for it.
-pub(super) fn render_chunks(said: &ScriptedReply, asked: &Value, number: usize) -> Vec<String> {
+pub(super) fn render_chunks(reply: &ScriptedReply, request: &Value, number: usize) -> Vec<String> {
     let chunk = |choices: Value| {
         json!({
             "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
-            "model": asked.get("model"), "choices": choices,
+            "model": request.get("model"), "choices": choices,
         })
     };
     let delta = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]));
     let mut sent = vec![delta(json!({"role": "assistant", "content": ""}))];
-    let text = reply_text(said);
+    let text = reply_text(reply);
     let text = text.as_str().unwrap_or("");
     sent.extend(split_words(text).map(|word| delta(json!({"content": word}))));
-    for (place, (name, arguments)) in reply_calls(said).enumerate() {
+    for (index, (name, arguments)) in reply_calls(reply).enumerate() {
         let function = json!({"name": name, "arguments": ""});
-        let start = json!({"index": place, "id": call_id(number, place), "type": "function", "function": function});
+        let start = json!({"index": index, "id": call_id(number, index), "type": "function", "function": function});
         sent.push(delta(json!({"tool_calls": [start]})));
         for half in split_in_half(arguments) {
-            let more = json!({"index": place, "function": {"arguments": half}});
+            let more = json!({"index": index, "function": {"arguments": half}});
             sent.push(delta(json!({"tool_calls": [more]})));
         }
     }
-    let last = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(said)}]);
+    let last = json!([{"index": 0, "delta": {}, "finish_reason": finish_reason(reply)}]);
     sent.push(chunk(last));
-    if asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true))
-        && let Some(usage) = usage(said)
+    if request.pointer("/stream_options/include_usage") == Some(&Value::Bool(true))
+        && let Some(usage) = usage(reply)
     {
         let mut counted = chunk(json!([]));
         set_field(&mut counted, "usage", usage);
@@ -66,8 +66,8 @@ pub(super) fn render_chunks(said: &ScriptedReply, asked: &Value, number: usize) 
 }
 
 /// The whole text; null if there is none.
-fn reply_text(said: &ScriptedReply) -> Value {
-    let text: String = said
+fn reply_text(reply: &ScriptedReply) -> Value {
+    let text: String = reply
         .parts
         .iter()
         .filter_map(|part| match part {
@@ -78,25 +78,25 @@ fn reply_text(said: &ScriptedReply) -> Value {
     if text.is_empty() { Value::Null } else { text.into() }
 }
 
-fn reply_calls(said: &ScriptedReply) -> impl Iterator<Item = (&str, &str)> {
-    said.parts.iter().filter_map(|part| match part {
+fn reply_calls(reply: &ScriptedReply) -> impl Iterator<Item = (&str, &str)> {
+    reply.parts.iter().filter_map(|part| match part {
         ReplyPart::Call { name, arguments } => Some((name.as_str(), arguments.as_str())),
         ReplyPart::Text(_) => None,
     })
 }
 
-fn finish_reason(said: &ScriptedReply) -> &'static str {
-    match said.end {
+fn finish_reason(reply: &ScriptedReply) -> &'static str {
+    match reply.end {
         ReplyEnd::Cut => "length",
         ReplyEnd::Refused => "content_filter",
-        ReplyEnd::Done if said.has_calls() => "tool_calls",
+        ReplyEnd::Done if reply.has_calls() => "tool_calls",
         ReplyEnd::Done => "stop",
     }
 }
 
 /// In this protocol input tokens include cached tokens.
-fn usage(said: &ScriptedReply) -> Option<Value> {
-    let tokens = said.tokens?;
+fn usage(reply: &ScriptedReply) -> Option<Value> {
+    let tokens = reply.tokens?;
     let prompt = tokens.input + tokens.cache_read + tokens.cache_written;
     Some(json!({
         "prompt_tokens": prompt, "completion_tokens": tokens.output,
@@ -105,6 +105,6 @@ fn usage(said: &ScriptedReply) -> Option<Value> {
     }))
 }
 
-fn call_id(number: usize, place: usize) -> String {
-    format!("call_{number}_{place}")
+fn call_id(number: usize, index: usize) -> String {
+    format!("call_{number}_{index}")
 }

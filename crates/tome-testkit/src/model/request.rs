@@ -50,11 +50,11 @@ impl ModelRequest {
             let (name, value) = header.trim().split_once(':').unwrap_or((header.trim(), ""));
             headers.push((name.to_lowercase(), value.trim().to_owned()));
         }
-        let asked = Self { line: line.trim().to_owned(), headers, body: Value::Null };
+        let request = Self { line: line.trim().to_owned(), headers, body: Value::Null };
         let length: u64 =
-            asked.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
+            request.header("content-length").and_then(|value| value.parse().ok()).unwrap_or(0);
         let mut body = Vec::new();
         reader.take(length.min(BODY_BYTES_MAX)).read_to_end(&mut body)?;
-        Ok(Self { body: serde_json::from_slice(&body).unwrap_or_default(), ..asked })
+        Ok(Self { body: serde_json::from_slice(&body).unwrap_or_default(), ..request })
     }
 }

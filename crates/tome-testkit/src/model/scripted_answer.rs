@@ -85,9 +85,9 @@ impl ScriptedAnswer {
     /// Adds a tool call with arguments that may be invalid JSON.
     #[must_use]
     pub fn and_call_with(mut self, name: &str, arguments: &str) -> Self {
-        if let AnswerKind::Reply(said) = &mut self.kind {
+        if let AnswerKind::Reply(reply) = &mut self.kind {
             let (name, arguments) = (name.to_owned(), arguments.to_owned());
-            said.parts.push(ReplyPart::Call { name, arguments });
+            reply.parts.push(ReplyPart::Call { name, arguments });
         }
         self
     }
@@ -107,9 +107,9 @@ impl ScriptedAnswer {
     /// Sets the usage: uncached input and output tokens.
     #[must_use]
     pub fn with_tokens(mut self, input: u64, output: u64) -> Self {
-        if let AnswerKind::Reply(said) = &mut self.kind {
-            let known = said.tokens.unwrap_or(DEFAULT_USAGE);
-            said.tokens = Some(ReplyUsage { input, output, ..known });
+        if let AnswerKind::Reply(reply) = &mut self.kind {
+            let known = reply.tokens.unwrap_or(DEFAULT_USAGE);
+            reply.tokens = Some(ReplyUsage { input, output, ..known });
         }
         self
     }
@@ -117,9 +117,9 @@ impl ScriptedAnswer {
     /// Sets the tokens read from and written to the cache.
     #[must_use]
     pub fn with_cached(mut self, read: u64, written: u64) -> Self {
-        if let AnswerKind::Reply(said) = &mut self.kind {
-            let known = said.tokens.unwrap_or(DEFAULT_USAGE);
-            said.tokens = Some(ReplyUsage { cache_read: read, cache_written: written, ..known });
+        if let AnswerKind::Reply(reply) = &mut self.kind {
+            let known = reply.tokens.unwrap_or(DEFAULT_USAGE);
+            reply.tokens = Some(ReplyUsage { cache_read: read, cache_written: written, ..known });
         }
         self
     }
@@ -127,8 +127,8 @@ impl ScriptedAnswer {
     /// Omits the usage.
     #[must_use]
     pub fn without_usage(mut self) -> Self {
-        if let AnswerKind::Reply(said) = &mut self.kind {
-            said.tokens = None;
+        if let AnswerKind::Reply(reply) = &mut self.kind {
+            reply.tokens = None;
         }
         self
     }
@@ -224,8 +224,8 @@ impl ScriptedAnswer {
     }
 
     fn with_end(mut self, end: ReplyEnd) -> Self {
-        if let AnswerKind::Reply(said) = &mut self.kind {
-            said.end = end;
+        if let AnswerKind::Reply(reply) = &mut self.kind {
+            reply.end = end;
         }
         self
     }

@@ -85,14 +85,14 @@ impl Corpus {
             }
         }
         let mut numbers = SampleRng::from(7);
-        for place in (1..rest.len()).rev() {
-            rest.swap(place, numbers.below(place + 1));
+        for i in (1..rest.len()).rev() {
+            rest.swap(i, numbers.below(i + 1));
         }
         let words: Vec<String> = COMMON.iter().map(|word| (*word).to_owned()).chain(rest).collect();
         let mut sum = 0.0;
-        let sums = (0..words.len()).map(|place| {
+        let sums = (0..words.len()).map(|index| {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand words")]
-            let rank = (place + 1) as f64;
+            let rank = (index + 1) as f64;
             sum += 1.0 / rank;
             sum
         });
@@ -140,15 +140,15 @@ impl Corpus {
         let pick = |from: &[String], numbers: &mut SampleRng| {
             from.get(numbers.below(from.len())).cloned().unwrap_or_default()
         };
-        let mut asked: Vec<String> = Vec::new();
+        let mut query: Vec<String> = Vec::new();
         if n.is_multiple_of(2) {
-            asked.push(pick(&text.names, &mut numbers));
+            query.push(pick(&text.names, &mut numbers));
         }
-        for _ in asked.len()..3 + numbers.below(4) {
-            asked.push(pick(&text.words, &mut numbers));
+        for _ in query.len()..3 + numbers.below(4) {
+            query.push(pick(&text.words, &mut numbers));
         }
-        asked.retain(|word| !word.is_empty());
-        asked.join(" ")
+        query.retain(|word| !word.is_empty());
+        query.join(" ")
     }
 
     fn build_text(&self, n: u64) -> CorpusText {
@@ -217,8 +217,8 @@ impl Corpus {
     fn pick_word(&self, n: &mut SampleRng) -> &str {
         #[expect(clippy::cast_precision_loss, reason = "a rank need not be exact")]
         let at = (n.next() >> 11) as f64 / (1u64 << 53) as f64 * self.sums.last().unwrap_or(&1.0);
-        let place = self.sums.partition_point(|sum| *sum < at);
-        self.words.get(place).map_or("the", String::as_str)
+        let index = self.sums.partition_point(|sum| *sum < at);
+        self.words.get(index).map_or("the", String::as_str)
     }
 }
 

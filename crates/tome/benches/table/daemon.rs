@@ -39,8 +39,8 @@ impl BenchDaemon {
                 break client;
             }
             if start.elapsed() > START_TIMEOUT || daemon.child.try_wait()?.is_some() {
-                let said = std::fs::read_to_string(errors).unwrap_or_default();
-                bail!("the daemon did not start: {}", said.trim());
+                let message = std::fs::read_to_string(errors).unwrap_or_default();
+                bail!("the daemon did not start: {}", message.trim());
             }
             tokio::time::sleep(Duration::from_micros(500)).await;
         };

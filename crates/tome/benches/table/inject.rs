@@ -37,7 +37,7 @@ const NOTES: u64 = 50;
 #[derive(Default)]
 struct InjectionTimings {
     times: Timings,
-    said: u64,
+    injected: u64,
     in_vain: u64,
 }
 
@@ -83,10 +83,11 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
             (&mut tool, build_payload(&session, &cwd, "PostToolUse", &tool_call(n))),
         ];
         for (moment, payload) in steps {
-            let (took, said) = run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
+            let (took, injected) =
+                run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
             if n > 0 {
                 moment.times.add(took);
-                moment.said += u64::from(said);
+                moment.injected += u64::from(injected);
                 moment.in_vain += u64::from(took >= LATE_HINT);
             }
         }
@@ -147,9 +148,9 @@ fn time_cold_starts(world: &World, cwd: &str, count: u64) -> Result<InjectionTim
     for n in 0..count {
         let session = format!("cold-{n}");
         let payload = build_payload(&session, cwd, "SessionStart", &json!({"source": "startup"}));
-        let (took, said) = run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
+        let (took, injected) = run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
         moment.times.add(took);
-        moment.said += u64::from(said);
+        moment.injected += u64::from(injected);
         let stopped = world.tome(&["stop"]);
         ensure!(stopped.code == 0, "the daemon did not stop: {}", stopped.stderr);
         // A hook starts no second daemon shortly after the last attempt.
@@ -199,9 +200,9 @@ fn time_concurrent_prompts(
         done.map(|ran| ran.unwrap_or_else(|_| Err(anyhow::anyhow!("a hook panicked")))).collect()
     });
     for one in ran {
-        let (took, said) = one?;
+        let (took, injected) = one?;
         moment.times.add(took);
-        moment.said += u64::from(said);
+        moment.injected += u64::from(injected);
     }
     Ok(moment)
 }
@@ -243,8 +244,8 @@ fn injection_rows(
         })
         .collect();
     let count = count / 1_000;
-    let said = format!("{count}k events: {what}, said something, of {rounds}");
-    rows.push(Row::new(said, FigureUnit::Count, moment.said as f64));
+    let label = format!("{count}k events: {what}, said something, of {rounds}");
+    rows.push(Row::new(label, FigureUnit::Count, moment.injected as f64));
     if has_hint {
         let what = format!("{count}k events: {what}, hint too late, of {rounds} at most");
         let row = Row::new(what, FigureUnit::Count, moment.in_vain as f64);

@@ -138,10 +138,10 @@ struct BenchArgs {
 }
 
 fn main() -> Result<()> {
-    let asked = parse_args()?;
+    let args = parse_args()?;
     let bench = Bench {
-        scale: asked.scale,
-        large: asked.large,
+        scale: args.scale,
+        large: args.large,
         runtime: tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
             .enable_all()
@@ -150,18 +150,18 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout().lock();
     let (begun, mut failed) = (Instant::now(), Vec::new());
     let facts = machine::describe_machine(world().path())?;
-    if asked.json {
+    if args.json {
         writeln!(
             out,
             "{}",
-            serde_json::json!({ "machine": facts, "quick": asked.scale == Scale::Quick })
+            serde_json::json!({ "machine": facts, "quick": args.scale == Scale::Quick })
         )?;
     } else {
         writeln!(out, "machine: {facts}")?;
         writeln!(out, "sample:  {}", sample::describe_compressibility())?;
     }
     for (name, title, measure) in GROUPS {
-        if !asked.only.is_empty() && !asked.only.iter().any(|only| only == name) {
+        if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
             continue;
         }
         let rows = match measure(&bench) {
@@ -173,7 +173,7 @@ fn main() -> Result<()> {
                 continue;
             }
         };
-        if asked.json {
+        if args.json {
             for row in &rows {
                 writeln!(out, "{}", row.json(name))?;
             }
@@ -181,7 +181,7 @@ fn main() -> Result<()> {
             report::print_rows(&mut out, title, &rows)?;
         }
     }
-    if !asked.json {
+    if !args.json {
         let now = machine::describe_load(world().path())?;
         writeln!(out, "\n{:.0} s; now {now}", begun.elapsed().as_secs_f64())?;
     }
@@ -192,25 +192,26 @@ fn main() -> Result<()> {
 }
 
 fn parse_args() -> Result<BenchArgs> {
-    let mut asked = BenchArgs { scale: Scale::Full, large: false, only: Vec::new(), json: false };
+    let mut chosen = BenchArgs { scale: Scale::Full, large: false, only: Vec::new(), json: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
             // Added by cargo itself.
             "--bench" => {}
-            "--quick" => asked.scale = Scale::Quick,
-            "--large" => asked.large = true,
-            "--json" => asked.json = true,
-            "--only" => asked.only.extend(args.next()),
+            "--quick" => chosen.scale = Scale::Quick,
+            "--large" => chosen.large = true,
+            "--json" => chosen.json = true,
+            "--only" => chosen.only.extend(args.next()),
             other => {
                 bail!("unknown argument {other:?}: use --quick, --large, --only GROUP or --json")
             }
         }
     }
-    if let Some(only) = asked.only.iter().find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
+    if let Some(only) =
+        chosen.only.iter().find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
     {
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
         bail!("unknown group {only:?}: use one of {}", names.join(", "));
     }
-    Ok(asked)
+    Ok(chosen)
 }

@@ -119,9 +119,9 @@ fn write_notes(folder: &Path, notes: usize) -> Result<()> {
 impl NotebookBench {
     fn build(notes: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
-        for place in ["tome", "naive"] {
-            std::fs::create_dir(folder.path().join(place))?;
-            write_notes(&folder.path().join(place), notes)?;
+        for name in ["tome", "naive"] {
+            std::fs::create_dir(folder.path().join(name))?;
+            write_notes(&folder.path().join(name), notes)?;
         }
         let root = folder.path().join("tome");
         let notebook = Notebook::new(Scope::Project, root, Arc::new(SystemClock));
@@ -201,9 +201,9 @@ fn author() -> Author {
     Author { who, tool: "memory_write".to_owned() }
 }
 
-fn note_text(number: usize, said: &str) -> String {
+fn note_text(number: usize, subject: &str) -> String {
     format!(
-        "---\nname: Note {number}\ndescription: what number {number} says, {said}, in a line\ntype: project\nupdated: 2026-11-15\n---\n\n{}",
+        "---\nname: Note {number}\ndescription: what number {number} says, {subject}, in a line\ntype: project\nupdated: 2026-11-15\n---\n\n{}",
         "- a line of the body of this note, as long as such lines are\n".repeat(12)
     )
 }

@@ -77,14 +77,14 @@ impl RecallBench<'_> {
             let query = self.corpus.query(n, self.count);
             scan_times.add(scanner.search(&query, &project.join("sessions"))?);
         }
-        let asked = bench.block_on(self.query_all_tiers(&world, &mut rows))?;
-        for (tier, asked) in TIERS.into_iter().zip(&asked) {
+        let timings = bench.block_on(self.query_all_tiers(&world, &mut rows))?;
+        for (tier, timings) in TIERS.into_iter().zip(&timings) {
             let baseline = match tier {
                 "literal" => Some((scanner.name(), &scan_times)),
                 "bm25" | "fused" => Some(("SQLite FTS5", &fts_times)),
                 _ => None,
             };
-            rows.extend(self.tier_rows(tier, asked, baseline));
+            rows.extend(self.tier_rows(tier, timings, baseline));
         }
         rows.extend(self.disk_rows(&world, &project)?);
         rows.extend(bench.block_on(self.measure_rebuild(&world, &project, fts_took))?);
@@ -160,29 +160,29 @@ impl RecallBench<'_> {
     }
 
     async fn query_tier(&self, client: &Client, tier: &str) -> Result<TierTimings> {
-        let mut asked = TierTimings::default();
+        let mut timings = TierTimings::default();
         let (begun, budget) = (Instant::now(), self.scale.pick(15, 3));
         for n in 0..self.query_count() {
             let query = self.corpus.query(n, self.count);
             let sent = Instant::now();
             let answer = client.recall(recall_request(&query, tier)).await?;
-            asked.seen.add(sent.elapsed());
+            timings.seen.add(sent.elapsed());
             ensure!(answer.tier == tier, "{tier} was asked and {} answered", answer.tier);
             let took = |stage: &v1::RecallStage| Duration::from_micros(stage.took_us);
-            asked.inside.add(answer.stages.iter().map(took).sum());
+            timings.inside.add(answer.stages.iter().map(took).sum());
             // A stage that occurs once per index or project counts as one.
             let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
             for stage in &answer.stages {
                 *sums.entry(&stage.name).or_default() += took(stage);
             }
             for (name, took) in sums {
-                asked.stages.entry(name.to_owned()).or_default().add(took);
+                timings.stages.entry(name.to_owned()).or_default().add(took);
             }
             if begun.elapsed().as_secs() >= budget {
                 break;
             }
         }
-        Ok(asked)
+        Ok(timings)
     }
 
     /// Time from sending an event until it is found, and until the index has it.
@@ -215,11 +215,11 @@ impl RecallBench<'_> {
     fn tier_rows(
         &self,
         tier: &str,
-        asked: &TierTimings,
+        timings: &TierTimings,
         beside: Option<(&str, &Timings)>,
     ) -> Vec<Row> {
         let figure = |what: &str, percent: usize| {
-            let seen = asked.seen.percentile(percent);
+            let seen = timings.seen.percentile(percent);
             let row = Row::new(self.label(&format!("{tier}, {what}")), FigureUnit::Ms, seen);
             match beside {
                 Some((name, times)) => row.against(name, times.percentile(percent)),
@@ -232,11 +232,11 @@ impl RecallBench<'_> {
             "fused" => Some(Aim::Under(AIM_FUSED_MS)),
             _ => None,
         };
-        let mut rows = vec![half, figure(&format!("p99 of {}", asked.seen.len()), 99)];
-        let inside = asked.inside.percentile(50);
+        let mut rows = vec![half, figure(&format!("p99 of {}", timings.seen.len()), 99)];
+        let inside = timings.inside.percentile(50);
         rows.push(Row::new("  its stages in the daemon, p50", FigureUnit::Ms, inside));
         if tier == "fused" {
-            rows.extend(asked.stages.iter().map(|(name, times)| {
+            rows.extend(timings.stages.iter().map(|(name, times)| {
                 Row::new(format!("    {name}, p50"), FigureUnit::Ms, times.percentile(50))
             }));
         }
@@ -324,9 +324,9 @@ pub async fn wait_until_indexed(client: &Client, project: &str) -> Result<()> {
             .sum();
         if behind == 0 {
             let project = project.to_owned();
-            let asked =
+            let request =
                 v1::RecallRequest { limit: Some(0), project, ..recall_request("anything", "") };
-            let answer = client.recall(asked).await?;
+            let answer = client.recall(request).await?;
             if answer.tier == "fused" && answer.behind == 0 {
                 return Ok(());
             }

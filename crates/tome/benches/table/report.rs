@@ -121,8 +121,8 @@ impl FigureUnit {
 fn group_thousands(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

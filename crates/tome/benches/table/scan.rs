@@ -16,8 +16,8 @@ pub enum LineScanner {
 impl LineScanner {
     pub fn detect() -> Self {
         let mut command = Command::new("rg");
-        let asked = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-        if asked.is_ok_and(|status| status.success()) { Self::Ripgrep } else { Self::Grep }
+        let tried = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
+        if tried.is_ok_and(|status| status.success()) { Self::Ripgrep } else { Self::Grep }
     }
 
     pub fn name(self) -> &'static str {

@@ -43,30 +43,30 @@ pub(super) struct HookContext<'a> {
 
 impl<'a> HookContext<'a> {
     /// For a payload that cannot be parsed.
-    pub(super) fn without_fields(heard: &HookInput<'a>) -> Option<Self> {
-        Self::new(heard, &Value::Null, Value::Null, &Value::Null)
+    pub(super) fn without_fields(input: &HookInput<'a>) -> Option<Self> {
+        Self::new(input, &Value::Null, Value::Null, &Value::Null)
     }
 
     /// Takes session, folder and time from the fields that most agents share.
-    pub(super) fn from_fields(heard: &HookInput<'a>, fields: &mut PayloadFields) -> Option<Self> {
+    pub(super) fn from_fields(input: &HookInput<'a>, fields: &mut PayloadFields) -> Option<Self> {
         let session = fields.take_value("session_id");
         let cwd = fields.take_value("cwd");
         let stamp = fields.take_value("timestamp");
-        Self::new(heard, &session, cwd, &stamp)
+        Self::new(input, &session, cwd, &stamp)
     }
 
     /// Never `None` in practice: every session id can be sanitized into a valid one.
     pub(super) fn new(
-        heard: &HookInput<'a>,
+        input: &HookInput<'a>,
         session: &Value,
         cwd: Value,
         stamp: &Value,
     ) -> Option<Self> {
         Some(Self {
-            agent: heard.agent,
+            agent: input.agent,
             session: parse_session_id(session)?,
-            cwd: parse_directory(cwd).unwrap_or_else(|| heard.cwd.to_owned()),
-            now: heard.now,
+            cwd: parse_directory(cwd).unwrap_or_else(|| input.cwd.to_owned()),
+            now: input.now,
             stamp: parse_timestamp(stamp),
         })
     }

@@ -66,48 +66,48 @@ pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
 }
 
 /// Parses a hook payload into drafts; none for empty payloads and redundant events.
-pub fn parse_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
-    if is_batch(heard.agent.as_str(), heard.event) {
-        return opencode::hook::split_batch(heard.payload)
-            .filter_map(|payload| parse_event(&HookInput { event: None, payload, ..*heard }))
+pub fn parse_drafts(input: &HookInput<'_>) -> Vec<Draft> {
+    if is_batch(input.agent.as_str(), input.event) {
+        return opencode::hook::split_batch(input.payload)
+            .filter_map(|payload| parse_event(&HookInput { event: None, payload, ..*input }))
             .collect();
     }
-    parse_event(heard).into_iter().collect()
+    parse_event(input).into_iter().collect()
 }
 
-fn parse_event(heard: &HookInput<'_>) -> Option<Draft> {
-    match lenient_json::parse_payload(heard.payload) {
+fn parse_event(input: &HookInput<'_>) -> Option<Draft> {
+    match lenient_json::parse_payload(input.payload) {
         ParsedPayload::Empty => None,
         ParsedPayload::Text(text) => {
-            HookContext::without_fields(heard).map(|scene| scene.raw_draft(heard.event, text))
+            HookContext::without_fields(input).map(|context| context.raw_draft(input.event, text))
         }
-        ParsedPayload::Object(fields) => match heard.agent.as_str() {
-            "codex" => codex::hook::parse_draft(heard, fields),
-            "gemini" => gemini::hook::parse_draft(heard, fields),
-            "copilot" => copilot::hook::parse_draft(heard, fields),
-            "opencode" => opencode::hook::parse_draft(heard, fields),
+        ParsedPayload::Object(fields) => match input.agent.as_str() {
+            "codex" => codex::hook::parse_draft(input, fields),
+            "gemini" => gemini::hook::parse_draft(input, fields),
+            "copilot" => copilot::hook::parse_draft(input, fields),
+            "opencode" => opencode::hook::parse_draft(input, fields),
             // Most unknown agents use Claude Code's format; the payloads of the others are kept as
             // unknown events.
-            _ => claude_code::hook::parse_draft(heard, fields),
+            _ => claude_code::hook::parse_draft(input, fields),
         },
     }
 }
 
 /// Whether the agent's transcript will hold more about this event than the payload: Copilot CLI's
 /// replies, patches that Codex applies itself. The transcript may not be written yet.
-pub fn has_more_in_transcript(heard: &HookInput<'_>) -> bool {
-    let is_stop = match heard.agent.as_str() {
-        "codex" => contains_text(heard.payload, "\"Stop\""),
-        "copilot" => heard.event.is_none_or(|event| matches!(event, "agentStop" | "Stop")),
+pub fn has_more_in_transcript(input: &HookInput<'_>) -> bool {
+    let is_stop = match input.agent.as_str() {
+        "codex" => contains_text(input.payload, "\"Stop\""),
+        "copilot" => input.event.is_none_or(|event| matches!(event, "agentStop" | "Stop")),
         _ => false,
     };
     // Most payloads are not stops; parsing a large one a second time would be a waste.
     if !is_stop {
         return false;
     }
-    match (lenient_json::parse_payload(heard.payload), heard.agent.as_str()) {
-        (ParsedPayload::Object(fields), "codex") => codex::applied_patches::is_due(heard, &fields),
-        (ParsedPayload::Object(fields), _) => copilot::turn::is_due(heard, fields),
+    match (lenient_json::parse_payload(input.payload), input.agent.as_str()) {
+        (ParsedPayload::Object(fields), "codex") => codex::applied_patches::is_due(input, &fields),
+        (ParsedPayload::Object(fields), _) => copilot::turn::is_due(input, fields),
         _ => false,
     }
 }
@@ -118,12 +118,12 @@ fn contains_text(payload: &[u8], word: &str) -> bool {
 
 /// Reads the events that only the transcript has, with the identities that an import gives them.
 /// Waits for the transcript.
-pub fn read_transcript_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
-    match (lenient_json::parse_payload(heard.payload), heard.agent.as_str()) {
+pub fn read_transcript_drafts(input: &HookInput<'_>) -> Vec<Draft> {
+    match (lenient_json::parse_payload(input.payload), input.agent.as_str()) {
         (ParsedPayload::Object(fields), "codex") => {
-            codex::applied_patches::read_patches(heard, fields)
+            codex::applied_patches::read_patches(input, fields)
         }
-        (ParsedPayload::Object(fields), "copilot") => copilot::turn::read_replies(heard, fields),
+        (ParsedPayload::Object(fields), "copilot") => copilot::turn::read_replies(input, fields),
         _ => Vec::new(),
     }
 }

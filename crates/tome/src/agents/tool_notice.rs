@@ -27,17 +27,17 @@ pub struct ToolNotice {
 
 /// Parses the notice of a tool call; `None` for other events, for calls that neither edit nor start a
 /// subagent, and for agents that accept no text there.
-pub fn parse_tool_notice(heard: &HookInput<'_>) -> Option<ToolNotice> {
-    if !matches!(heard.agent.as_str(), "claude-code" | "qwen") {
+pub fn parse_tool_notice(input: &HookInput<'_>) -> Option<ToolNotice> {
+    if !matches!(input.agent.as_str(), "claude-code" | "qwen") {
         return None;
     }
-    let ParsedPayload::Object(mut fields) = lenient_json::parse_payload(heard.payload) else {
+    let ParsedPayload::Object(mut fields) = lenient_json::parse_payload(input.payload) else {
         return None;
     };
-    if event_name(heard, &fields) != "PreToolUse" {
+    if event_name(input, &fields) != "PreToolUse" {
         return None;
     }
-    let scene = HookContext::from_fields(heard, &mut fields)?;
+    let context = HookContext::from_fields(input, &mut fields)?;
     let tool = Tool {
         name: fields.take_text("tool_name"),
         input: fields.take_value("tool_input"),
@@ -53,7 +53,7 @@ pub fn parse_tool_notice(heard: &HookInput<'_>) -> Option<ToolNotice> {
     if files.is_empty() && task.is_none() {
         return None;
     }
-    let (session, cwd) = scene.session_and_folder();
+    let (session, cwd) = context.session_and_folder();
     let subagent = fields.get_str("agent_id").unwrap_or_default().to_owned();
     Some(ToolNotice { session: session.to_owned(), cwd: cwd.to_owned(), subagent, files, task })
 }

@@ -145,8 +145,8 @@ pub fn parse_record(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
         ParsedPayload::Object(_) | ParsedPayload::Text(_) => {
             let why = why.to_string();
             // serde_json reports a position within this line.
-            let (what, place) = why.split_once(" at line 1 column ").unwrap_or((&why, "0"));
-            Err(format!("is not JSON: {what} at byte {place}"))
+            let (what, column) = why.split_once(" at line 1 column ").unwrap_or((&why, "0"));
+            Err(format!("is not JSON: {what} at byte {column}"))
         }
     }
 }
@@ -217,9 +217,9 @@ impl RecordContext {
             fields.set("branch", branch.clone());
         }
         match (classify_prompt(text), self.hook_context()) {
-            (PromptAuthor::User(text), Some(scene)) => {
-                let identity = scene.identities().for_prompt(native, &text);
-                RecordOutcome::from_draft(scene.build_draft(
+            (PromptAuthor::User(text), Some(context)) => {
+                let identity = context.identities().for_prompt(native, &text);
+                RecordOutcome::from_draft(context.build_draft(
                     EventKind::UserMessage,
                     identity,
                     text,
@@ -232,9 +232,9 @@ impl RecordContext {
 
     pub(super) fn reply_event(&self, text: String, fields: PayloadFields) -> RecordOutcome {
         match self.hook_context() {
-            Some(scene) if !text.trim().is_empty() => {
-                let identity = scene.identities().for_reply(&text, "");
-                RecordOutcome::from_draft(scene.build_draft(
+            Some(context) if !text.trim().is_empty() => {
+                let identity = context.identities().for_reply(&text, "");
+                RecordOutcome::from_draft(context.build_draft(
                     EventKind::AssistantMessage,
                     identity,
                     text,
@@ -251,15 +251,16 @@ impl RecordContext {
         tool: Tool,
         mut fields: PayloadFields,
     ) -> RecordOutcome {
-        let Some(scene) = self.hook_context() else {
+        let Some(context) = self.hook_context() else {
             return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
         let id = Some(id).filter(|id| !id.is_empty());
-        let identity = scene.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
+        let identity =
+            context.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
         if let Some(id) = id {
             fields.set("tool_use_id", id);
         }
-        RecordOutcome::from_draft(scene.tool_draft(identity, tool, fields))
+        RecordOutcome::from_draft(context.tool_draft(identity, tool, fields))
     }
 
     /// A start, an end, a compaction or a subagent. `why` distinguishes it from others of its kind.
@@ -271,8 +272,8 @@ impl RecordContext {
         fields: PayloadFields,
     ) -> RecordOutcome {
         match self.hook_context() {
-            Some(scene) => {
-                RecordOutcome::from_draft(scene.lifecycle_draft(kind, why, text, fields))
+            Some(context) => {
+                RecordOutcome::from_draft(context.lifecycle_draft(kind, why, text, fields))
             }
             None => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
@@ -283,8 +284,8 @@ impl RecordContext {
     /// The title that the agent gave the session.
     pub(super) fn title_event(&self, title: &str) -> Option<RecordOutcome> {
         let title = title.trim();
-        let scene = self.hook_context().filter(|_| !title.is_empty())?;
-        Some(RecordOutcome::from_draft(scene.title_draft(title)))
+        let context = self.hook_context().filter(|_| !title.is_empty())?;
+        Some(RecordOutcome::from_draft(context.title_draft(title)))
     }
 }
 

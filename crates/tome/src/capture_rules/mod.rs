@@ -48,9 +48,10 @@ impl CaptureRules {
         if self.ignored.is_folder_ignored(&draft.cwd) {
             return Err(NotRecorded::Ignored);
         }
-        Ok(match self.ignored.has_rules() {
-            true => tool_paths::cut_ignored(draft, &self.ignored),
-            false => draft,
+        Ok(if self.ignored.has_rules() {
+            tool_paths::cut_ignored(draft, &self.ignored)
+        } else {
+            draft
         })
     }
 }

@@ -154,8 +154,9 @@ pub struct InstructionsArgs {
 /// Parses a count; values beyond `u32::MAX` saturate.
 fn parse_count(text: &str) -> Result<u32, String> {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    match is_whole {
-        true => Ok(text.parse().unwrap_or(u32::MAX)),
-        false => Err("must be a whole number, 0 or greater".to_owned()),
+    if is_whole {
+        Ok(text.parse().unwrap_or(u32::MAX))
+    } else {
+        Err("must be a whole number, 0 or greater".to_owned())
     }
 }

@@ -102,8 +102,8 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
 }
 
 /// Verifies the store files, and the contents against the events.
-pub fn verify_stores(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
-    let project = resolve_filter(context, asked)?;
+pub fn verify_stores(context: &CommandContext, filter: &ProjectFilter) -> Result<Outcome> {
+    let project = resolve_filter(context, filter)?;
     let (files, stores) = context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let request = v1::VerifyStoresRequest { project: project.clone(), files_only: false };
@@ -190,11 +190,11 @@ pub async fn print_rebuilds<T: RebuildResult>(
             continue;
         }
         let (name, number, all) = store.store_progress();
-        let place = format!("{DIM}[{number}/{all}]{RESET} {name}");
+        let label = format!("{DIM}[{number}/{all}]{RESET} {name}");
         let mut out = tome_terminal::stdout().lock();
         match store.problem() {
-            "" => writeln!(out, "{place}: {}", store.describe_changes())?,
-            problem => writeln!(out, "{place}: {RED}failed:{RESET} {problem}")?,
+            "" => writeln!(out, "{label}: {}", store.describe_changes())?,
+            problem => writeln!(out, "{label}: {RED}failed:{RESET} {problem}")?,
         }
     }
     if is_empty && !context.json {
@@ -204,8 +204,8 @@ pub async fn print_rebuilds<T: RebuildResult>(
 }
 
 /// Rebuilds the contents and prints what changed.
-pub fn rebuild_toc(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
-    let request = v1::RebuildContentsRequest { project: resolve_filter(context, asked)? };
+pub fn rebuild_toc(context: &CommandContext, filter: &ProjectFilter) -> Result<Outcome> {
+    let request = v1::RebuildContentsRequest { project: resolve_filter(context, filter)? };
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let stores = client.rebuild_contents(request).await?;
@@ -244,8 +244,8 @@ impl RebuildResult for v1::RebuildContentsResponse {
     }
 }
 
-pub fn resolve_filter(context: &CommandContext, asked: &ProjectFilter) -> Result<String> {
-    match &asked.project {
+pub fn resolve_filter(context: &CommandContext, filter: &ProjectFilter) -> Result<String> {
+    match &filter.project {
         Some(folder) => Ok(resolve_project(context, Some(folder))?.unwrap_or_default()),
         None => Ok(String::new()),
     }

@@ -24,8 +24,8 @@ const CHECK_NAME: &str = "agent";
 
 pub(super) fn check_agents(context: &CommandContext, report: &StatusReport) -> Vec<DoctorCheck> {
     let var = |name: &str| std::env::var(name).ok();
-    let ground = match build_environment(context, false, &var) {
-        Ok(ground) => ground,
+    let environment = match build_environment(context, false, &var) {
+        Ok(environment) => environment,
         Err(error) => return vec![warning(CHECK_NAME, error.to_string(), "set HOME")],
     };
     let book = match UndoJournal::open(context.settings.home.root()) {
@@ -39,10 +39,10 @@ pub(super) fn check_agents(context: &CommandContext, report: &StatusReport) -> V
         |client: &AgentIntegration| book.entries().iter().any(|e| e.agents.contains(client.name));
     let here = INTEGRATIONS
         .iter()
-        .filter(|client| client.find_installation(&ground).is_some() || is_known(client));
+        .filter(|client| client.find_installation(&environment).is_some() || is_known(client));
     let mut checks: Vec<DoctorCheck> = Vec::new();
     for client in here {
-        checks.extend(check_agent(context, client, &ground, &book, report));
+        checks.extend(check_agent(context, client, &environment, &book, report));
     }
     if checks.is_empty() {
         checks.push(good(CHECK_NAME, "no coding agent found"));
@@ -53,11 +53,11 @@ pub(super) fn check_agents(context: &CommandContext, report: &StatusReport) -> V
 fn check_agent(
     context: &CommandContext,
     client: &'static AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     book: &UndoJournal,
     report: &StatusReport,
 ) -> Vec<DoctorCheck> {
-    let files = build_plan(&[client], ground, book).files;
+    let files = build_plan(&[client], environment, book).files;
     let title = client.title;
     let mend = format!("run `tome setup --agent {}`", client.name);
     let refused = files.iter().find_map(|file| match &file.action {
@@ -75,15 +75,15 @@ fn check_agent(
     let pending: Vec<String> = files
         .iter()
         .filter(|file| file.new_text().is_some())
-        .map(|file| ground.display_path(&file.path))
+        .map(|file| environment.display_path(&file.path))
         .collect();
     if !pending.is_empty() {
         let found =
             format!("{title}: hooks are incomplete or run another tome: {}", pending.join(", "));
         checks.push(warning(CHECK_NAME, found, &mend));
     }
-    checks.extend(check_strict_json(client, ground, &files));
-    checks.extend(check_hooks_switch(client, ground));
+    checks.extend(check_strict_json(client, environment, &files));
+    checks.extend(check_hooks_switch(client, environment));
     checks.extend(check_hook_trust(client, &files));
     if checks.is_empty() {
         checks.push(good(
@@ -91,8 +91,8 @@ fn check_agent(
             format!("{title}: connected; {}", describe_last_event(context, client, report)),
         ));
     }
-    checks.extend(check_skill_copies(context, client, ground));
-    checks.extend(check_opencode_package(client, ground));
+    checks.extend(check_skill_copies(context, client, environment));
+    checks.extend(check_opencode_package(client, environment));
     checks
 }
 
@@ -100,13 +100,13 @@ fn check_agent(
 fn check_skill_copies(
     context: &CommandContext,
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
 ) -> Option<DoctorCheck> {
     let var = |name: &str| std::env::var(name).ok();
     let project = build_environment(context, true, &var).ok();
-    let project = project.filter(|project| project.project.as_ref() != Some(&ground.home));
-    let redundant = redundant_copies(client, ground, project.as_ref());
-    let shown: Vec<String> = redundant.iter().map(|path| ground.display_path(path)).collect();
+    let project = project.filter(|project| project.project.as_ref() != Some(&environment.home));
+    let redundant = redundant_copies(client, environment, project.as_ref());
+    let shown: Vec<String> = redundant.iter().map(|path| environment.display_path(path)).collect();
     let found = || format!("{} finds several copies of Tome's skill", client.title);
     (!shown.is_empty()).then(|| {
         warning(CHECK_NAME, found(), &format!("delete {}; one copy is enough", shown.join(", ")))
@@ -116,18 +116,18 @@ fn check_skill_copies(
 /// OpenCode needs a package for plugins and tries to install it at every start until it succeeds.
 fn check_opencode_package(
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
 ) -> Option<DoctorCheck> {
-    let is_missing = client.name == "opencode" && !plugin_package_folder(ground).exists();
+    let is_missing = client.name == "opencode" && !plugin_package_folder(environment).exists();
     is_missing.then(|| {
-        let found = format!(
+        let problem = format!(
             "{}: the package {OPENCODE_PACKAGE}, which it needs for plugins, is missing; \
              without a network every start takes 80 seconds or more",
             client.title
         );
         let advice = "start opencode once while online, and again after each update; it installs the \
                       package itself";
-        warning(CHECK_NAME, found, advice)
+        warning(CHECK_NAME, problem, advice)
     })
 }
 
@@ -142,13 +142,15 @@ fn check_project_integration(
     let var = |name: &str| std::env::var(name).ok();
     let project = build_environment(context, true, &var).ok();
     let book = UndoJournal::open(context.settings.home.root()).ok();
-    let files = project.zip(book).map(|(ground, book)| build_plan(&[client], &ground, &book).files);
+    let files = project
+        .zip(book)
+        .map(|(environment, book)| build_plan(&[client], &environment, &book).files);
     let files = files.unwrap_or_default();
     if files.iter().any(FilePlan::is_installed)
         && files.iter().all(|file| file.new_text().is_none())
     {
-        let heard = describe_last_event(context, client, report);
-        return good(CHECK_NAME, format!("{title}: connected in this project only; {heard}"));
+        let last_event = describe_last_event(context, client, report);
+        return good(CHECK_NAME, format!("{title}: connected in this project only; {last_event}"));
     }
     let advice = format!("run `tome setup --agent {}`", client.name);
     warning(CHECK_NAME, format!("{title} is installed but not connected"), &advice)
@@ -157,7 +159,7 @@ fn check_project_integration(
 /// Some agents parse strict JSON and ignore a file with comments, including its hooks.
 fn check_strict_json(
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     files: &[FilePlan],
 ) -> Option<DoctorCheck> {
     let is_refused = |file: &&FilePlan| {
@@ -165,19 +167,22 @@ fn check_strict_json(
         is_json && file.current.as_deref().is_some_and(|now| !is_strict_json(now))
     };
     let file = files.iter().filter(|_| !client.allows_comments).find(is_refused)?;
-    let path = ground.display_path(&file.path);
+    let path = environment.display_path(&file.path);
     let found = format!("{} ignores {path}: it has comments or trailing commas", client.title);
     Some(bad(CHECK_NAME, found, "remove them; this agent accepts only strict JSON"))
 }
 
 /// Checks the agent's own switch that turns all hooks off.
-fn check_hooks_switch(client: &AgentIntegration, ground: &Environment<'_>) -> Option<DoctorCheck> {
-    let switch = (client.off_switch?)(ground);
+fn check_hooks_switch(
+    client: &AgentIntegration,
+    environment: &Environment<'_>,
+) -> Option<DoctorCheck> {
+    let switch = (client.off_switch?)(environment);
     let settings = read_settings(&switch.path)?;
     let is_off = settings.pointer(switch.pointer) == Some(&Value::Bool(switch.off));
     is_off.then(|| {
         let setting = switch.pointer.trim_start_matches('/').replace('/', ".");
-        let path = ground.display_path(&switch.path);
+        let path = environment.display_path(&switch.path);
         bad(
             CHECK_NAME,
             format!("{}: `{setting}` in {path} turns all hooks off", client.title),
@@ -224,10 +229,10 @@ fn find_last_event(context: &CommandContext, client: &AgentIntegration) -> Optio
         ..EventListQuery::default()
     };
     let page = context.block_on(async {
-        let asked = context.connector.call_idempotent(StartPolicy::Never, async |asked| {
-            asked.list_events(query.clone()).await
+        let page = context.connector.call_idempotent(StartPolicy::Never, async |daemon| {
+            daemon.list_events(query.clone()).await
         });
-        Ok(asked.await?)
+        Ok(page.await?)
     });
     page.ok()?.events.first().map(|event| event.at)
 }

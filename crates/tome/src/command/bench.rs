@@ -15,9 +15,9 @@ use crate::config::{Config, ConfigFlags};
 use crate::connect::build_connector;
 use crate::platform;
 
-pub fn run_recall(global: &GlobalOptions, asked: &BenchRecallArgs) -> Result<Outcome> {
+pub fn run_recall(global: &GlobalOptions, args: &BenchRecallArgs) -> Result<Outcome> {
     let GlobalOptions { home, config, set, json, .. } = global.clone();
-    tome_bench::run_recall(&ThisProgram, &BenchOptions { home, config, set, json }, asked)
+    tome_bench::run_recall(&ThisProgram, &BenchOptions { home, config, set, json }, args)
 }
 
 struct ThisProgram;

@@ -14,9 +14,9 @@ use crate::capture_rules::IgnoredPaths;
 use crate::cli::capture::PauseArgs;
 use crate::config;
 
-pub fn pause(context: &CommandContext, asked: &PauseArgs) -> Result<Outcome> {
+pub fn pause(context: &CommandContext, args: &PauseArgs) -> Result<Outcome> {
     let now = SystemClock.now();
-    let length = asked.duration.as_deref().map(parse_length).transpose()?;
+    let length = args.duration.as_deref().map(parse_length).transpose()?;
     let until = length.map(|ms| Millis(now.0.saturating_add(ms)));
     Pauses::begin(&context.settings.home, now, until)?;
     report(context, now)

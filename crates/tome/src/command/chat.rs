@@ -12,7 +12,7 @@ use super::{CommandContext, Outcome, run_read_only};
 use crate::chat_model::{build_chat_model, find_model_sections};
 use crate::config::InjectSettings;
 
-pub fn run(context: &CommandContext, asked: &ChatArgs) -> Result<Outcome> {
+pub fn run(context: &CommandContext, args: &ChatArgs) -> Result<Outcome> {
     let settings = &context.settings;
     let clock = Arc::clone(&context.connector.settings().clock);
     let build_model = |name: Option<&str>| {
@@ -34,7 +34,7 @@ pub fn run(context: &CommandContext, asked: &ChatArgs) -> Result<Outcome> {
         redact: &settings.redact,
         run_command: &|words| run_read_only(context, words),
     };
-    run_chat(&setup, asked)
+    run_chat(&setup, args)
 }
 
 fn trigger_settings(inject: &InjectSettings) -> TriggerSettings {

@@ -43,21 +43,21 @@ pub fn split_project_id<'a>(
 }
 
 /// Opens a citation and prints it.
-pub fn open_citation(context: &CommandContext, asked: &ShowArgs, cited: &str) -> Result<Outcome> {
+pub fn open_citation(context: &CommandContext, args: &ShowArgs, cited: &str) -> Result<Outcome> {
     let citation: Citation = cited.parse()?;
     let request = v1::OpenRequest {
         citation: citation.to_string(),
-        project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
-        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
+        project: resolve_project(context, args.project.as_deref())?.unwrap_or_default(),
+        session_id: complete_session(context, args.session.as_deref())?.unwrap_or_default(),
         with_turn: true,
-        around: asked.around.unwrap_or(0),
+        around: args.around.unwrap_or(0),
     };
     let opened = open_where_it_is(context, &request)?;
     if context.json {
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
-    print_opened(&citation, opened, asked.whole)
+    print_opened(&citation, opened, args.whole)
 }
 
 /// Opens a citation in its project. Outside of a project, a citation that is relative to one is
@@ -76,25 +76,25 @@ pub fn open_where_it_is(
         opened => return Ok(opened?),
     }
     let names = ProjectNames::load(context);
-    let (mut found, mut failed) = (Vec::<(&str, v1::OpenResponse)>::new(), None);
+    let (mut matches, mut failed) = (Vec::<(&str, v1::OpenResponse)>::new(), None);
     for root in names.roots() {
         match open(root) {
-            Ok(opened) => found.push((root, opened)),
+            Ok(opened) => matches.push((root, opened)),
             Err(ConnectError::Client(ClientError::NotFound(_))) => {}
             Err(error) => failed = Some(error),
         }
     }
     let cited = one_line(&request.citation, 200);
-    match (found.len(), failed) {
+    match (matches.len(), failed) {
         (0, Some(error)) => Err(error.into()),
         (0, None) if names.roots().next().is_none() => Err(refuse_without_project(&names).into()),
         (0, None) => {
             let refusal = CommandError::not_found(format!("no project has {cited}"));
             Err(refusal.with_hint("`tome projects` lists the projects").into())
         }
-        (1, _) => Ok(found.remove(0).1),
+        (1, _) => Ok(matches.remove(0).1),
         _ => {
-            let roots: Vec<&str> = found.iter().map(|(root, _)| *root).collect();
+            let roots: Vec<&str> = matches.iter().map(|(root, _)| *root).collect();
             Err(refuse_several(&names, &cited, &roots).into())
         }
     }

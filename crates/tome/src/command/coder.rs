@@ -10,10 +10,9 @@ use super::notebook_client::{NotebookClient, parse_tool_result, print_with_newli
 use super::{CommandContext, CommandError, Outcome, memory};
 use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
 
-pub fn run(context: &CommandContext, asked: &CoderCommand) -> Result<Outcome> {
-    let notes =
-        |command: &str| NotebookClient::for_coder(context, &format!("tome coder {command}"));
-    match asked {
+pub fn run(context: &CommandContext, command: &CoderCommand) -> Result<Outcome> {
+    let notes = |name: &str| NotebookClient::for_coder(context, &format!("tome coder {name}"));
+    match command {
         CoderCommand::Recall(recall) => recall_lessons(&notes("recall")?, recall),
         CoderCommand::Store(store) => store_lessons(&notes("store")?, store),
         CoderCommand::List => memory::list(&notes("list")?),
@@ -24,22 +23,22 @@ pub fn run(context: &CommandContext, asked: &CoderCommand) -> Result<Outcome> {
     }
 }
 
-fn recall_lessons(notes: &NotebookClient<'_>, asked: &CoderRecallArgs) -> Result<Outcome> {
-    if asked.question.is_empty() && asked.keyword.is_empty() {
+fn recall_lessons(notes: &NotebookClient<'_>, args: &CoderRecallArgs) -> Result<Outcome> {
+    if args.question.is_empty() && args.keyword.is_empty() {
         let refusal = CommandError::bad_input("give a question, or 3 to 8 keywords with --keyword");
         return Err(refusal
             .with_hint("for example: `tome coder recall how do I keep tests quick`")
             .into());
     }
     let mut arguments = Map::new();
-    if !asked.question.is_empty() {
-        arguments.insert("question".into(), json!(asked.question.join(" ")));
+    if !args.question.is_empty() {
+        arguments.insert("question".into(), json!(args.question.join(" ")));
     }
-    if !asked.keyword.is_empty() {
-        arguments.insert("keywords".into(), json!(asked.keyword));
+    if !args.keyword.is_empty() {
+        arguments.insert("keywords".into(), json!(args.keyword));
     }
-    if !asked.types.is_empty() {
-        arguments.insert("types".into(), json!(asked.types));
+    if !args.types.is_empty() {
+        arguments.insert("types".into(), json!(args.types));
     }
     let answer = notes.call_read_tool("coder_memory_recall", Value::Object(arguments))?;
     if notes.context.json {
@@ -50,8 +49,8 @@ fn recall_lessons(notes: &NotebookClient<'_>, asked: &CoderRecallArgs) -> Result
     Ok(Outcome::Done)
 }
 
-fn store_lessons(notes: &NotebookClient<'_>, asked: &CoderStoreArgs) -> Result<Outcome> {
-    let answer = notes.call_tool("coder_memory_store", build_insights(asked)?)?;
+fn store_lessons(notes: &NotebookClient<'_>, args: &CoderStoreArgs) -> Result<Outcome> {
+    let answer = notes.call_tool("coder_memory_store", build_insights(args)?)?;
     if notes.context.json {
         notes.context.print_json(&parse_tool_result(&answer))?;
     } else {
@@ -61,17 +60,17 @@ fn store_lessons(notes: &NotebookClient<'_>, asked: &CoderStoreArgs) -> Result<O
 }
 
 /// Builds the tool's arguments from the flags, or from JSON input.
-fn build_insights(asked: &CoderStoreArgs) -> Result<Value> {
+fn build_insights(args: &CoderStoreArgs) -> Result<Value> {
     let fields = [
-        ("type", &asked.insight_type),
-        ("title", &asked.title),
-        ("description", &asked.description),
-        ("content", &asked.content),
-        ("topic", &asked.topic),
+        ("type", &args.insight_type),
+        ("title", &args.title),
+        ("description", &args.description),
+        ("content", &args.content),
+        ("topic", &args.topic),
     ];
-    if fields.iter().all(|(_, value)| value.is_none()) && asked.tag.is_empty() {
+    if fields.iter().all(|(_, value)| value.is_none()) && args.tag.is_empty() {
         let text =
-            read_input(None, asked.file.as_ref(), "--title and the other flags, or --file FILE")?;
+            read_input(None, args.file.as_ref(), "--title and the other flags, or --file FILE")?;
         let given: Value = serde_json::from_str(&text).map_err(|error| {
             CommandError::bad_input(format!("the input is not valid JSON: {error}"))
                 .with_hint("`tome coder store --help` describes the format")
@@ -82,7 +81,7 @@ fn build_insights(asked: &CoderStoreArgs) -> Result<Value> {
         .iter()
         .filter_map(|(name, value)| Some(((*name).to_owned(), json!(value.as_ref()?))));
     let mut insight: Map<String, Value> = given.collect();
-    insight.insert("tags".into(), json!(asked.tag));
+    insight.insert("tags".into(), json!(args.tag));
     Ok(Value::Object(insight))
 }
 
@@ -90,17 +89,17 @@ fn build_insights(asked: &CoderStoreArgs) -> Result<Value> {
 fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
     let findings = notes.call_idempotent(async |client| client.lint_insights().await)?;
     if notes.context.json {
-        for found in &findings {
+        for finding in &findings {
             notes.context.print_json(
-                &json!({"path": found.path, "line": found.line, "problem": found.problem}),
+                &json!({"path": finding.path, "line": finding.line, "problem": finding.problem}),
             )?;
         }
     } else if findings.is_empty() {
         writeln!(tome_terminal::stdout(), "{GREEN}no problems found{RESET}")?;
     } else {
         let mut out = tome_terminal::stdout().lock();
-        for found in &findings {
-            writeln!(out, "{}:{}: {}", found.path, found.line.max(1), found.problem)?;
+        for finding in &findings {
+            writeln!(out, "{}:{}: {}", finding.path, finding.line.max(1), finding.problem)?;
         }
         let count = format_counted(findings.len() as u64, "finding", "findings");
         writeln!(

@@ -14,14 +14,14 @@ use crate::config::SETTING_KEYS;
 use crate::setup::disk;
 
 pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
-    let (name, given) = match change {
+    let (name, value) = match change {
         ConfigChange::Set { key, value } => (key.as_str(), Some(value.trim())),
         ConfigChange::Unset { key } => (key.as_str(), None),
     };
     let Some(key) = SETTING_KEYS.iter().find(|key| key.name == name) else {
         return Err(unknown_setting(name));
     };
-    if let Some(Err(problem)) = given.map(|given| key.value_type.check(given)) {
+    if let Some(Err(problem)) = value.map(|value| key.value_type.check(value)) {
         return Err(CommandError::bad_input(format!("{name}: {problem}"))
             .with_hint(key.description)
             .into());
@@ -31,7 +31,7 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
         return Err(refusal.with_hint("set --config FILE or TOME_CONFIG").into());
     };
     let mut document = read_document(file)?;
-    change_setting(&mut document, name, given)?;
+    change_setting(&mut document, name, value)?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
@@ -40,15 +40,15 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
     disk::write(file, document.to_string().as_bytes())
         .with_context(|| format!("cannot write {}", file.display()))?;
     if context.json {
-        context.print_json(&serde_json::json!({ "key": name, "value": given, "file": file }))?;
+        context.print_json(&serde_json::json!({ "key": name, "value": value, "file": file }))?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    let said = given.map_or_else(
+    let change_text = value.map_or_else(
         || format!("{name} reset to its default"),
-        |given| format!("{name} = {given}"),
+        |value| format!("{name} = {value}"),
     );
-    writeln!(out, "{said}  {DIM}{}{RESET}", file.display())?;
+    writeln!(out, "{change_text}  {DIM}{}{RESET}", file.display())?;
     if context.connector.daemon_pid().is_some() {
         writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{RESET}")?;
     }
@@ -68,9 +68,9 @@ fn read_document(file: &Path) -> Result<DocumentMut> {
     })
 }
 
-fn change_setting(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Result<()> {
+fn change_setting(document: &mut DocumentMut, name: &str, text: Option<&str>) -> Result<()> {
     let (section, key) = name.split_once('.').context("a key has a section")?;
-    let Some(given) = given else {
+    let Some(text) = text else {
         if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
             table.remove(key);
         }
@@ -81,10 +81,10 @@ fn change_setting(document: &mut DocumentMut, name: &str, given: Option<&str>) -
     let table = table.ok_or_else(|| {
         CommandError::bad_input(format!("{section} is not a section in this file"))
     })?;
-    let typed = match (given.parse::<i64>(), given.parse::<bool>()) {
+    let typed = match (text.parse::<i64>(), text.parse::<bool>()) {
         (Ok(number), _) => value(number),
         (_, Ok(truth)) => value(truth),
-        _ => value(given),
+        _ => value(text),
     };
     table.insert(key, typed);
     Ok(())
@@ -97,9 +97,10 @@ fn unknown_setting(name: &str) -> anyhow::Error {
         .map(|key| key.name)
         .filter(|known| known.split('.').next() == Some(section))
         .collect();
-    let hint = match near.is_empty() {
-        true => "`tome config` lists every setting".to_owned(),
-        false => format!("settings in this section: {}", near.join(", ")),
+    let hint = if near.is_empty() {
+        "`tome config` lists every setting".to_owned()
+    } else {
+        format!("settings in this section: {}", near.join(", "))
     };
     CommandError::bad_input(format!("unknown setting {name:?}")).with_hint(hint).into()
 }

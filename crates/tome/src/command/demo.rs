@@ -34,22 +34,22 @@ const HOOK_PATIENCE: &str = "20";
 pub fn run(context: &CommandContext) -> Result<Outcome> {
     let demo = DemoSandbox::new()?;
     let recorded = demo.record_session()?;
-    let told = demo.start_next_session()?;
+    let injected = demo.start_next_session()?;
     let recalled = demo.recall()?;
     demo.stop_daemon()?;
     if context.json {
-        context.print_json(&json!({"recorded": recorded, "told": told, "recall": recalled}))?;
+        context.print_json(&json!({"recorded": recorded, "told": injected, "recall": recalled}))?;
         return Ok(Outcome::Done);
     }
     let width = terminal_width().min(WIDTH_MAX);
-    print_demo(&mut tome_terminal::stdout().lock(), recorded, &told, &recalled, width)?;
+    print_demo(&mut tome_terminal::stdout().lock(), recorded, &injected, &recalled, width)?;
     Ok(Outcome::Done)
 }
 
 fn print_demo(
     out: &mut dyn Write,
     recorded: usize,
-    told: &str,
+    injected: &str,
     recalled: &Value,
     width: usize,
 ) -> Result<()> {
@@ -63,7 +63,7 @@ fn print_demo(
     }
     writeln!(out)?;
     print_title(out, "2  The next session is told", "Codex starts, and reads this", width)?;
-    for line in told.lines().filter(|line| is_about_session(line)) {
+    for line in injected.lines().filter(|line| is_about_session(line)) {
         quote(out, line)?;
     }
     writeln!(out)?;
@@ -74,15 +74,15 @@ fn print_demo(
     let text = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let asked = format!("{} {}", text(first, "id"), text(first, "text"));
-    quote(out, &asked)?;
+    let question = format!("{} {}", text(first, "id"), text(first, "text"));
+    quote(out, &question)?;
     if let Some(answered) = first.get("answered").filter(|answered| answered.is_object()) {
         let number = answered.get("number").and_then(Value::as_u64).unwrap_or_default();
         quote(out, &format!("→ #{number} {}", text(answered, "text")))?;
     }
     writeln!(out)?;
-    for (place, (command, text)) in NEXT_STEPS.iter().enumerate() {
-        let mark = match place {
+    for (i, (command, text)) in NEXT_STEPS.iter().enumerate() {
+        let mark = match i {
             0 => format!("{GREEN}Next{RESET}  {command:<14}"),
             _ => format!("      {command:<14}"),
         };
@@ -110,12 +110,12 @@ fn find_texts() -> Vec<String> {
         |payload: &Value, name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
     payloads
         .filter_map(|payload: Value| {
-            let prompt = text(&payload, "prompt").map(|said| {
-                let asked = said.split(" The staging key").next().unwrap_or_default().to_owned();
-                format!("you: {asked} …")
+            let prompt = text(&payload, "prompt").map(|prompt| {
+                let shown = prompt.split(" The staging key").next().unwrap_or_default().to_owned();
+                format!("you: {shown} …")
             });
             let answer = text(&payload, "last_assistant_message");
-            prompt.or_else(|| answer.map(|said| format!("claude-code: {said}")))
+            prompt.or_else(|| answer.map(|answer| format!("claude-code: {answer}")))
         })
         .collect()
 }
@@ -181,10 +181,12 @@ impl DemoSandbox {
             "session_id": "demo-next", "cwd": self.project(), "hook_event_name": "SessionStart",
             "source": "startup",
         });
-        let said: Value = serde_json::from_slice(&self.run_hook("codex", &payload.to_string())?)
-            .context("the next session was told nothing")?;
-        let told = said.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str);
-        Ok(told.context("the next session was told nothing")?.to_owned())
+        let response: Value =
+            serde_json::from_slice(&self.run_hook("codex", &payload.to_string())?)
+                .context("the next session was told nothing")?;
+        let text =
+            response.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str);
+        Ok(text.context("the next session was told nothing")?.to_owned())
     }
 
     fn recall(&self) -> Result<Value> {

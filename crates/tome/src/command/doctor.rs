@@ -101,18 +101,15 @@ fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
             },
         ));
         checks.extend(status.stores.iter().filter(|store| !store.problem.is_empty()).map(
-            |store| match store.no_answer {
-                true => warning(
+            |store| if store.no_answer { warning(
                     "store",
                     format!("{} is busy: {}", store.path, store.problem),
                     "check again in a minute; if it persists, run `tome stop --force`; the next command starts a new daemon",
-                ),
-                false => bad(
+                ) } else { bad(
                     "store",
                     format!("{} cannot be read: {}", store.path, store.problem),
                     "fix the cause, or rebuild the store with `tome admin repair`; until then its new events wait in the spool, other projects are not affected",
-                ),
-            },
+                ) },
         ));
         checks.extend(check_damage(context, status)?);
         let size = format_bytes(status.disk_bytes);
@@ -275,8 +272,8 @@ fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
     let rules = context.settings.notes.clone();
     let notebooks =
         Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::new(SystemClock));
-    let whose = NotebookOwner { scope: Scope::Project, cwd: Some(here.clone()), session: None };
-    let folder = match notebooks.open(&whose) {
+    let owner = NotebookOwner { scope: Scope::Project, cwd: Some(here.clone()), session: None };
+    let folder = match notebooks.open(&owner) {
         Ok(notebook) => notebook.root().to_path_buf(),
         Err(error) => {
             let advice = "fix it; until then notes of this project cannot be saved";
@@ -376,8 +373,12 @@ fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
 fn check_model(status: &v1::StatusResponse) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(model) = status.model.as_ref().filter(|model| !model.chat_problem.is_empty()) {
-        let found = format!("the chat model cannot be used: {}", model.chat_problem);
-        checks.push(warning("model", found, "check chat.* in `tome config`, then run `tome stop`"));
+        let problem = format!("the chat model cannot be used: {}", model.chat_problem);
+        checks.push(warning(
+            "model",
+            problem,
+            "check chat.* in `tome config`, then run `tome stop`",
+        ));
     }
     let Some(reflections) = &status.reflections else { return checks };
     match reflections.left.last() {

@@ -27,16 +27,16 @@ const PROJECT_CHARS_MAX: usize = 20;
 const PROJECT_SHARE: usize = 6;
 const GIST_CHARS_MIN: usize = 12;
 
-pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
-    let project = resolve_project_filter(context, asked)?;
+pub fn run(context: &CommandContext, args: &EventsArgs) -> Result<Outcome> {
+    let project = resolve_project_filter(context, args)?;
     let query_is_narrow = project.is_some();
-    let query = build_query(context, asked, project)?;
+    let query = build_query(context, args, project)?;
     context.block_on(async {
-        let shown = if asked.limit == 0 {
-            let query = EventListQuery { newest_first: asked.newest_first, ..query };
-            print_all(context, asked, query).await?
+        let shown = if args.limit == 0 {
+            let query = EventListQuery { newest_first: args.newest_first, ..query };
+            print_all(context, args, query).await?
         } else {
-            print_latest(context, asked, query).await?
+            print_latest(context, args, query).await?
         };
         if shown == 0 && !context.json {
             let narrowed =
@@ -49,32 +49,32 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
 
 fn build_query(
     context: &CommandContext,
-    asked: &EventsArgs,
+    args: &EventsArgs,
     project: Option<String>,
 ) -> Result<EventListQuery> {
     let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
     let at = |field, text: &Option<String>| {
         text.as_deref().map(|text| time::parse(field, text, now, zone)).transpose()
     };
-    for agent in &asked.agent {
+    for agent in &args.agent {
         Agent::parse(agent)?;
     }
     Ok(EventListQuery {
-        from: at("--since", &asked.since)?,
-        to: at("--until", &asked.until)?,
-        session: complete_session(context, asked.session.as_deref())?,
+        from: at("--since", &args.since)?,
+        to: at("--until", &args.until)?,
+        session: complete_session(context, args.session.as_deref())?,
         project,
-        agents: asked.agent.clone(),
-        kinds: collect_kinds(asked)?,
+        agents: args.agent.clone(),
+        kinds: collect_kinds(args)?,
         ..EventListQuery::default()
     })
 }
 
-/// The kinds of events that are asked for, by name or by who said or did it.
-fn collect_kinds(asked: &EventsArgs) -> Result<Vec<EventKind>> {
+/// Collects the kinds selected by `--kind` and `--role`.
+fn collect_kinds(args: &EventsArgs) -> Result<Vec<EventKind>> {
     let mut kinds =
-        asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?;
-    for role in &asked.role {
+        args.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?;
+    for role in &args.role {
         kinds.extend_from_slice(match role.as_str() {
             "user" => &[EventKind::UserMessage],
             "assistant" => &[EventKind::AssistantMessage, EventKind::AssistantStop],
@@ -85,11 +85,11 @@ fn collect_kinds(asked: &EventsArgs) -> Result<Vec<EventKind>> {
 }
 
 /// Resolves the project filter of `tome events`.
-fn resolve_project_filter(context: &CommandContext, asked: &EventsArgs) -> Result<Option<String>> {
-    if asked.all_projects || asked.session.is_some() {
+fn resolve_project_filter(context: &CommandContext, args: &EventsArgs) -> Result<Option<String>> {
+    if args.all_projects || args.session.is_some() {
         return Ok(None);
     }
-    resolve_project(context, asked.project.as_deref())
+    resolve_project(context, args.project.as_deref())
 }
 
 /// Resolves the project of a folder, or the current project if it is known.
@@ -107,13 +107,13 @@ pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Resul
 /// Prints the latest events, oldest first unless `--newest-first` is given.
 async fn print_latest(
     context: &CommandContext,
-    asked: &EventsArgs,
+    args: &EventsArgs,
     mut query: EventListQuery,
 ) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<(u64, Event)> = Vec::new();
     let mut skipped = BTreeSet::new();
-    let wanted = asked.limit as usize;
+    let wanted = args.limit as usize;
     let has_more = loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
@@ -124,10 +124,10 @@ async fn print_latest(
             more => break more.is_some(),
         }
     };
-    if !asked.newest_first {
+    if !args.newest_first {
         events.reverse();
     }
-    print_events(context, asked, &events)?;
+    print_events(context, args, &events)?;
     if has_more && !context.json {
         let shown = events.len();
         let notice =
@@ -144,10 +144,10 @@ async fn fetch_page(
     query: &EventListQuery,
     skipped: &mut BTreeSet<String>,
 ) -> Result<EventListPage> {
-    let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+    let fetch = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
         client.list_events(query.clone()).await
     });
-    let page = asked.await?;
+    let page = fetch.await?;
     for store in &page.skipped {
         if skipped.insert(store.clone()) {
             writeln!(tome_terminal::stderr(), "skipped: {store}")?;
@@ -159,7 +159,7 @@ async fn fetch_page(
 /// Prints all events page by page, in constant memory.
 async fn print_all(
     context: &CommandContext,
-    asked: &EventsArgs,
+    args: &EventsArgs,
     mut query: EventListQuery,
 ) -> Result<usize> {
     let mut shown = 0;
@@ -169,7 +169,7 @@ async fn print_all(
         let page = fetch_page(context, &query, &mut skipped).await?;
         shown += page.events.len();
         let events: Vec<(u64, Event)> = page.numbers.into_iter().zip(page.events).collect();
-        print_events(context, asked, &events)?;
+        print_events(context, args, &events)?;
         match page.continuation {
             Some(next) => query.continuation = next,
             None => return Ok(shown),
@@ -179,7 +179,7 @@ async fn print_all(
 
 fn print_events(
     context: &CommandContext,
-    asked: &EventsArgs,
+    args: &EventsArgs,
     events: &[(u64, Event)],
 ) -> Result<()> {
     if context.json {
@@ -191,24 +191,23 @@ fn print_events(
     // A number tells which event it is only within a project.
     let names = ProjectNames::load(context);
     let is_wide = names.roots().nth(1).is_some()
-        && asked.session.is_none()
-        && resolve_project_filter(context, asked)?.is_none();
+        && args.session.is_none()
+        && resolve_project_filter(context, args)?.is_none();
     let column = events.iter().map(|(_, event)| display_width(&names.name(&event.project))).max();
     let column = column.unwrap_or(0).min(PROJECT_CHARS_MAX).min(width / PROJECT_SHARE);
     let left = EVENT_LEFT_CHARS + if is_wide { column + 2 } else { 0 };
     for (number, event) in events {
         let id = format!("#{number}");
-        let project = match is_wide {
-            true => {
-                let name = truncate_start(&names.name(&event.project), column);
-                let gap = " ".repeat(column.saturating_sub(display_width(&name)) + 2);
-                format!("{name}{gap}")
-            }
-            false => String::new(),
+        let project = if is_wide {
+            let name = truncate_start(&names.name(&event.project), column);
+            let gap = " ".repeat(column.saturating_sub(display_width(&name)) + 2);
+            format!("{name}{gap}")
+        } else {
+            String::new()
         };
         let side = tome_terminal::name_side(event);
         let at = labels.format_date_hour(now, event.at.0);
-        if asked.full {
+        if args.full {
             let at = time::format_local_time(event.at);
             writeln!(out, "{DIM}{project}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;

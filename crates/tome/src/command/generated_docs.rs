@@ -67,9 +67,12 @@ fn find_shell<'s>(shells: &Shells<'s>, name: &str) -> Result<&'s dyn EnvComplete
 
 /// Adds the names of projects to every `--project`.
 fn completed_command(command: Command) -> Command {
-    let command = command.mut_args(|arg| match arg.get_id() == "project" {
-        true => arg.add(ArgValueCompleter::new(complete_project)),
-        false => arg,
+    let command = command.mut_args(|arg| {
+        if arg.get_id() == "project" {
+            arg.add(ArgValueCompleter::new(complete_project))
+        } else {
+            arg
+        }
     });
     command.mut_subcommands(completed_command)
 }

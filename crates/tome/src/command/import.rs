@@ -18,7 +18,7 @@ use tome_terminal::{
 
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::capture_rules::CaptureRules;
-use crate::cli::import::ImportArgs as Asked;
+use crate::cli::import::ImportArgs;
 use crate::connect::StartPolicy;
 use crate::event_stream;
 use crate::import::{
@@ -31,10 +31,10 @@ const DAMAGED_SHOWN: usize = 20;
 const PROGRESS_TEMPLATE: &str =
     "{bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
-pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
-    let agents = parse_agents(&asked.agent)?;
-    let since = parse_since(context, asked.since.as_deref())?;
-    let sources = match asked.path.as_slice() {
+pub fn run(context: &CommandContext, args: &ImportArgs) -> Result<Outcome> {
+    let agents = parse_agents(&args.agent)?;
+    let since = parse_since(context, args.since.as_deref())?;
+    let sources = match args.path.as_slice() {
         [] => find_default_sources(&agents),
         paths => import::find_sources_at(paths, &agents)
             .map_err(|error| CommandError::bad_input(error.to_string()))?,
@@ -45,7 +45,7 @@ pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
         writeln!(out, "no transcripts found for {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
-    let mut done = run_import(context, sources, since, asked.dry_run)?;
+    let mut done = run_import(context, sources, since, args.dry_run)?;
     done.report.sum_agents();
     if context.json {
         context.print_json(&done.report)?;
@@ -123,14 +123,13 @@ pub fn run_import(
                 .run()
         });
         let mut answers = IngestTotals::default();
-        let streamed = match is_dry {
-            true => Ok(()),
-            false => {
-                event_stream::stream_batches(&client, incoming, |answer, tags| {
-                    answers.add_response(answer, &tags);
-                })
-                .await
-            }
+        let streamed = if is_dry {
+            Ok(())
+        } else {
+            event_stream::stream_batches(&client, incoming, |answer, tags| {
+                answers.add_response(answer, &tags);
+            })
+            .await
         };
         // The reader makes calls through this runtime, so wait for it even if the stream failed.
         let read = reader.await.context("the transcript reader panicked")?;

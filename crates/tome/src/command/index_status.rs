@@ -65,8 +65,9 @@ pub fn set_problems<'a>(
     finder: &'a v1::Finder,
     set: &'a v1::FinderIndexSet,
 ) -> impl Iterator<Item = &'a str> {
-    let said = finder.far.as_ref().map_or("", |far| far.problem.as_str());
-    let is_new = move |problem: &&str| said.is_empty() || !problem.contains(said);
+    let endpoint_problem = finder.far.as_ref().map_or("", |far| far.problem.as_str());
+    let is_new =
+        move |problem: &&str| endpoint_problem.is_empty() || !problem.contains(endpoint_problem);
     set.problems.iter().map(String::as_str).filter(is_new)
 }
 

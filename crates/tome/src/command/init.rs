@@ -13,17 +13,17 @@ use super::project_name::resolve_given;
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
 
-pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
-    let place = NotebookArgs {
+pub fn run(context: &CommandContext, args: &InitArgs) -> Result<Outcome> {
+    let notebook = NotebookArgs {
         scope: Some(ScopeName::Project),
         session: None,
-        project: asked.project.clone(),
+        project: args.project.clone(),
     };
-    let notes = NotebookClient::new(context, &place, "tome init")?;
-    if asked.in_repo {
+    let notes = NotebookClient::new(context, &notebook, "tome init")?;
+    if args.in_repo {
         return move_into_repository(
             &notes,
-            &absolute_folder(resolve_given(context, asked.project.as_deref())?.as_deref())?,
+            &absolute_folder(resolve_given(context, args.project.as_deref())?.as_deref())?,
         );
     }
     let found =
@@ -39,11 +39,11 @@ pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn print_location(found: &v1::LocateResponse) -> Result<()> {
+fn print_location(notebook: &v1::LocateResponse) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
-    let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
-    writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
-    match (found.exists, found.notes) {
+    let where_ = if notebook.in_repository { "in the repository" } else { "in Tome's home" };
+    writeln!(out, "The notes of this project are {where_}:\n  {}", notebook.folder)?;
+    match (notebook.exists, notebook.notes) {
         (false, _) => {
             writeln!(out, "  {DIM}does not exist yet; created with the first note{RESET}")?;
         }
@@ -51,7 +51,7 @@ fn print_location(found: &v1::LocateResponse) -> Result<()> {
             writeln!(out, "  {DIM}{}{RESET}", format_counted(u64::from(notes), "note", "notes"))?;
         }
     }
-    if !found.in_repository {
+    if !notebook.in_repository {
         writeln!(
             WrappedWriter::new(&mut out, 0),
             "`tome init --in-repo` moves them to .memory/ in the repository, so that the team can commit them."

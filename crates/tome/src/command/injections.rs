@@ -16,17 +16,17 @@ use crate::agents::{self, InjectionPoint};
 use crate::cli::injections::InjectionsArgs;
 use crate::hook::settings_to_wire;
 
-pub fn run(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
-    if asked.preview { preview_injection(context, asked) } else { list_injections(context, asked) }
+pub fn run(context: &CommandContext, args: &InjectionsArgs) -> Result<Outcome> {
+    if args.preview { preview_injection(context, args) } else { list_injections(context, args) }
 }
 
-fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
-    let is_wide = asked.all_projects || asked.session.is_some();
-    let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
+fn list_injections(context: &CommandContext, args: &InjectionsArgs) -> Result<Outcome> {
+    let is_wide = args.all_projects || args.session.is_some();
+    let project = if is_wide { None } else { resolve_project(context, args.project.as_deref())? };
     let request = v1::ListInjectionsRequest {
         project: project.clone().unwrap_or_default(),
-        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
-        limit: asked.limit,
+        session_id: complete_session(context, args.session.as_deref())?.unwrap_or_default(),
+        limit: args.limit,
     };
     let list = async |client: &Client| client.list_injections(request.clone()).await;
     let listed = context.connector.call_blocking(list)?;
@@ -35,36 +35,37 @@ fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<O
             if project.is_some() { " here; --all-projects searches all projects" } else { "" };
         writeln!(tome_terminal::stderr(), "no injections{narrowed}")?;
     }
-    for one in &listed {
+    for injection in &listed {
         if context.json {
-            context.print_json(&injection_json(one))?;
+            context.print_json(&injection_json(injection))?;
         } else {
-            print_injection(one, asked.full)?;
+            print_injection(injection, args.full)?;
         }
     }
     Ok(Outcome::Done)
 }
 
-fn print_injection(one: &v1::InjectionRecord, full: bool) -> Result<()> {
+fn print_injection(injection: &v1::InjectionRecord, full: bool) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
-    let session: String = one.session_id.chars().take(8).collect();
-    let late = if one.handed { "" } else { "  too late" };
-    let cut = match one.cut.is_empty() {
-        true => String::new(),
-        false => format!("  cut: {}", one.cut.join(", ")),
+    let session: String = injection.session_id.chars().take(8).collect();
+    let late = if injection.handed { "" } else { "  too late" };
+    let cut = if injection.cut.is_empty() {
+        String::new()
+    } else {
+        format!("  cut: {}", injection.cut.join(", "))
     };
     writeln!(
         out,
         "{DIM}{}{RESET}  {:<11}  {DIM}{session:<8}{RESET}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{RESET}{DIM}{cut}{RESET}",
-        time::format_local_time(Millis(one.at_ms)),
-        one.agent,
-        one.moment,
-        tome_terminal::one_line(&one.why, 12),
-        tome_terminal::format_tokens(one.tokens),
-        one.took_ms,
+        time::format_local_time(Millis(injection.at_ms)),
+        injection.agent,
+        injection.moment,
+        tome_terminal::one_line(&injection.why, 12),
+        tome_terminal::format_tokens(injection.tokens),
+        injection.took_ms,
     )?;
     if full {
-        writeln!(out, "{}\n", tome_terminal::replace_control_chars(&one.text))?;
+        writeln!(out, "{}\n", tome_terminal::replace_control_chars(&injection.text))?;
     }
     Ok(())
 }
@@ -78,8 +79,8 @@ fn injection_json(one: &v1::InjectionRecord) -> Value {
     })
 }
 
-fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
-    let agent = Agent::parse(&asked.agent)?;
+fn preview_injection(context: &CommandContext, args: &InjectionsArgs) -> Result<Outcome> {
+    let agent = Agent::parse(&args.agent)?;
     let bytes_max = agents::max_text_bytes(&agent, InjectionPoint::Start);
     if bytes_max == 0 {
         let known = Agent::KNOWN.join(", ");
@@ -87,7 +88,7 @@ fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result
             .with_hint(format!("known agents: {known}"))
             .into());
     }
-    let folder = match &asked.project {
+    let folder = match &args.project {
         Some(folder) => std::path::absolute(resolve_name(context, folder)?)?,
         None => std::env::current_dir()?,
     };
@@ -98,27 +99,28 @@ fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result
         settings: Some(settings_to_wire(settings)),
     };
     let preview = async |client: &Client| client.preview_injection(request.clone()).await;
-    let found = context.connector.call_blocking(preview)?;
+    let previewed = context.connector.call_blocking(preview)?;
     if context.json {
         context.print_json(&json!({
-            "agent": agent.as_str(), "enabled": settings.start, "tokens": found.tokens,
-            "budget_tokens": settings.budget_tokens, "cut": found.cut, "text": found.text,
+            "agent": agent.as_str(), "enabled": settings.start, "tokens": previewed.tokens,
+            "budget_tokens": settings.budget_tokens, "cut": previewed.cut, "text": previewed.text,
         }))?;
         return Ok(Outcome::Done);
     }
     let mut err = tome_terminal::stderr();
-    if found.text.is_empty() {
+    if previewed.text.is_empty() {
         writeln!(err, "nothing to inject: inject.budget_tokens is too small")?;
         return Ok(Outcome::Done);
     }
-    writeln!(tome_terminal::stdout(), "{}", tome_terminal::replace_control_chars(&found.text))?;
+    writeln!(tome_terminal::stdout(), "{}", tome_terminal::replace_control_chars(&previewed.text))?;
     let (tokens, budget) = (
-        tome_terminal::format_count(found.tokens),
+        tome_terminal::format_count(previewed.tokens),
         tome_terminal::format_count(settings.budget_tokens),
     );
-    let cut = match found.cut.is_empty() {
-        true => String::new(),
-        false => format!("; cut: {}", found.cut.join(", ")),
+    let cut = if previewed.cut.is_empty() {
+        String::new()
+    } else {
+        format!("; cut: {}", previewed.cut.join(", "))
     };
     writeln!(err, "{DIM}{tokens} of {budget} tokens (inject.budget_tokens){cut}{RESET}")?;
     if !settings.start {

@@ -18,9 +18,9 @@ use crate::cli::recall::InstructionsArgs;
 const INDENT: usize = 4;
 const LINE_CHARS_MIN: usize = 30;
 
-pub fn run(context: &CommandContext, asked: &InstructionsArgs) -> Result<Outcome> {
-    let folder = asked.project.as_deref();
-    list(context, &asked.words.join(" "), folder, asked.all_projects, asked.all)
+pub fn run(context: &CommandContext, args: &InstructionsArgs) -> Result<Outcome> {
+    let folder = args.project.as_deref();
+    list(context, &args.words.join(" "), folder, args.all_projects, args.all)
 }
 
 /// Lists the instructions of the projects in scope, or those that share words with a text.
@@ -32,45 +32,46 @@ pub fn list(
     with_replaced: bool,
 ) -> Result<Outcome> {
     let projects = projects_in_scope(context, project, is_all)?;
-    let mut found: Vec<(&String, Vec<v1::Instruction>)> = Vec::new();
+    let mut by_project: Vec<(&String, Vec<v1::Instruction>)> = Vec::new();
     for project in &projects {
         let request =
             v1::ListInstructionsRequest { project: project.clone(), query: words.to_owned() };
         let list = async |client: &Client| client.list_instructions(request.clone()).await;
         let mut all = context.connector.call_blocking(list)?.instructions;
-        all.retain(|one| with_replaced || one.replaced_by == 0);
+        all.retain(|instruction| with_replaced || instruction.replaced_by == 0);
         if !all.is_empty() {
-            found.push((project, all));
+            by_project.push((project, all));
         }
     }
     if context.json {
-        let all = found.iter().flat_map(|(_, all)| all);
-        all.into_iter().try_for_each(|one| context.print_json(&instruction_json(one)))?;
+        let all = by_project.iter().flat_map(|(_, all)| all);
+        all.into_iter()
+            .try_for_each(|instruction| context.print_json(&instruction_json(instruction)))?;
         return Ok(Outcome::Done);
     }
     let screen = Screen::new(context);
-    if found.is_empty() {
-        let place = match projects.as_slice() {
+    if by_project.is_empty() {
+        let scope = match projects.as_slice() {
             [only] => screen.projects.name(only),
             several => format!("{} projects", several.len()),
         };
-        writeln!(tome_terminal::stderr(), "no standing instructions in {place}")?;
+        writeln!(tome_terminal::stderr(), "no standing instructions in {scope}")?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    for (place, (project, all)) in found.iter().enumerate() {
+    for (i, (project, all)) in by_project.iter().enumerate() {
         if projects.len() > 1 {
-            let gap = if place > 0 { "\n" } else { "" };
+            let gap = if i > 0 { "\n" } else { "" };
             writeln!(out, "{gap}{BOLD}{}{RESET}", screen.projects.name(project))?;
         }
         print_instructions(&mut out, &screen, all)?;
     }
-    let total: usize = found.iter().map(|(_, all)| all.len()).sum();
+    let total: usize = by_project.iter().map(|(_, all)| all.len()).sum();
     let count = format_counted(total as u64, "instruction", "instructions");
-    let first = found.first().and_then(|(project, all)| Some((project, all.first()?)));
-    let hint = first.map(|(project, one)| {
+    let first = by_project.first().and_then(|(project, all)| Some((project, all.first()?)));
+    let hint = first.map(|(project, instruction)| {
         let flag = screen.projects.flag(project);
-        format!(" · tome show {}{flag} shows where it was said", one.number)
+        format!(" · tome show {}{flag} shows where it was said", instruction.number)
     });
     writeln!(out, "{DIM}{count}{}{RESET}", hint.unwrap_or_default())?;
     Ok(Outcome::Done)
@@ -82,14 +83,14 @@ fn print_instructions(
     all: &[v1::Instruction],
 ) -> std::io::Result<()> {
     let room = screen.prose_width().saturating_sub(INDENT).max(LINE_CHARS_MIN);
-    for one in all {
-        let replaced = match one.replaced_by {
+    for instruction in all {
+        let replaced = match instruction.replaced_by {
             0 => String::new(),
             number => format!(", replaced by #{number}"),
         };
-        let when = screen.labels.format_date_hour(screen.now, one.at_ms);
-        writeln!(out, "{GREEN}#{}{RESET}  {DIM}{when}{replaced}{RESET}", one.number)?;
-        for line in wrap_lines(&replace_control_chars(&one.text), room) {
+        let when = screen.labels.format_date_hour(screen.now, instruction.at_ms);
+        writeln!(out, "{GREEN}#{}{RESET}  {DIM}{when}{replaced}{RESET}", instruction.number)?;
+        for line in wrap_lines(&replace_control_chars(&instruction.text), room) {
             writeln!(out, "{:INDENT$}{line}", "")?;
         }
     }

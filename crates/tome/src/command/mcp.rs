@@ -12,24 +12,24 @@ use super::{CommandContext, CommandError, Outcome};
 use crate::cli::mcp::McpArgs;
 use crate::mcp::{AgentVariables, ServerEnvironment, serve};
 
-pub fn run(context: CommandContext, asked: &McpArgs) -> Result<Outcome> {
-    let toolsets = match &asked.toolsets {
+pub fn run(context: CommandContext, args: &McpArgs) -> Result<Outcome> {
+    let toolsets = match &args.toolsets {
         Some(named) => Toolsets::parse(named).map_err(CommandError::bad_input)?,
         None => context.settings.mcp_toolsets.clone(),
     };
-    let given = resolve_given(&context, asked.project.as_deref())?;
-    let given = given.as_deref();
+    let folder = resolve_given(&context, args.project.as_deref())?;
+    let folder = folder.as_deref();
     let surroundings = ServerEnvironment {
-        agent: asked.agent.as_deref().map(Agent::parse).transpose()?,
-        session: asked.session.clone(),
-        project: given.map(|project| absolute_folder(Some(project))).transpose()?,
+        agent: args.agent.as_deref().map(Agent::parse).transpose()?,
+        session: args.session.clone(),
+        project: folder.map(|project| absolute_folder(Some(project))).transpose()?,
         // A deleted working directory must not prevent the server from starting.
         cwd: absolute_folder(None).unwrap_or_default(),
         variables: AgentVariables::from_env(&|name| std::env::var(name).ok()),
     };
     if std::io::stdin().is_terminal() {
-        let said = "waiting for MCP messages on standard input; `tome mcp --help` explains how to configure a client";
-        writeln!(tome_terminal::stderr(), "{said}")?;
+        let hint = "waiting for MCP messages on standard input; `tome mcp --help` explains how to configure a client";
+        writeln!(tome_terminal::stderr(), "{hint}")?;
     }
     // `--agent` is set only by `tome setup`, which also installs the hooks.
     let injects = context.settings.inject.is_any_enabled() && context.settings.inject.start;

@@ -43,16 +43,16 @@ fn print_merged(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> 
         return Ok(());
     }
     let verb = if is_dry { "would move" } else { "moved" };
-    for one in merged.sessions.iter().take(SESSIONS_SHOWN_MAX) {
+    for session in merged.sessions.iter().take(SESSIONS_SHOWN_MAX) {
         writeln!(
             out,
             "{} {}: {verb} {} ({} of them stored twice) to {}  {DIM}from {}{RESET}",
-            one.agent,
-            replace_control_chars(&one.session_id),
-            format_counted(one.events, "event", "events"),
-            format_count(one.duplicates),
-            replace_control_chars(&one.project),
-            replace_control_chars(&one.elsewhere.join(", ")),
+            session.agent,
+            replace_control_chars(&session.session_id),
+            format_counted(session.events, "event", "events"),
+            format_count(session.duplicates),
+            replace_control_chars(&session.project),
+            replace_control_chars(&session.elsewhere.join(", ")),
         )?;
     }
     let more = merged.sessions.len().saturating_sub(SESSIONS_SHOWN_MAX) as u64;

@@ -91,16 +91,16 @@ pub fn run() -> ExitCode {
     }
     let cli = match Cli::parse() {
         Ok(cli) => cli,
-        Err(said) => {
-            let is_json = said.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
+        Err(error) => {
+            let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
             if is_json {
-                let message = said.to_string();
+                let message = error.to_string();
                 let first = message.lines().next().unwrap_or_default();
                 print_error_json(first.trim_start_matches("error: "), &[], None, 2);
             } else {
-                let _ = said.print();
+                let _ = error.print();
             }
-            return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
     match cli.global.color {
@@ -119,78 +119,76 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
     match &cli.command {
-        Some(Command::Completions(asked)) => return generated_docs::print_completions(asked.shell),
-        Some(Command::Man(asked)) => return generated_docs::write_manual(asked.dir.as_deref()),
+        Some(Command::Completions(args)) => return generated_docs::print_completions(args.shell),
+        Some(Command::Man(args)) => return generated_docs::write_manual(args.dir.as_deref()),
         // `main` handles hooks before the command line is parsed; only `hook --help` gets here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
         // Uses its own home, whatever the settings say.
-        Some(Command::Bench(BenchCommand::Recall(asked))) => {
-            return bench::run_recall(&cli.global, asked);
+        Some(Command::Bench(BenchCommand::Recall(args))) => {
+            return bench::run_recall(&cli.global, args);
         }
         _ => {}
     }
     let context = CommandContext::new(&cli.global)?;
-    if let Some(Command::Config(asked)) = &cli.command {
-        return match &asked.change {
-            None => config::run(&context, asked.all),
+    if let Some(Command::Config(args)) = &cli.command {
+        return match &args.change {
+            None => config::run(&context, args.all),
             Some(change) => config_file::run(&context, change),
         };
     }
-    if let Some(Command::Doctor(asked)) = &cli.command {
-        return doctor::run(&context, asked.deep);
+    if let Some(Command::Doctor(args)) = &cli.command {
+        return doctor::run(&context, args.deep);
     }
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
     }
     match cli.command {
         None => overview::run(&context),
-        Some(Command::Recall(asked)) => recall::run(&context, &asked),
-        Some(Command::Browse(asked)) => browse::run(&context, &asked),
-        Some(Command::Events(asked)) => events::run(&context, &asked),
-        Some(Command::Toc(asked)) => toc::run(&context, &asked),
-        Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
-        Some(Command::Read(asked)) => read::run(&context, &asked),
-        Some(Command::Resume(asked)) => resume::run(&context, &asked),
-        Some(Command::Report(asked)) => report::run(&context, &asked),
-        Some(Command::Topics(asked)) => topics::run(&context, &asked),
-        Some(Command::File(asked)) => topics::run_file(&context, &asked),
-        Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
-        Some(Command::Show(asked)) => show::run(&context, &asked),
-        Some(Command::Injections(asked)) => injections::run(&context, &asked),
-        Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),
-        Some(Command::Import(asked)) => import::run(&context, &asked),
-        Some(Command::Memory(asked)) => memory::run(&context, &asked),
-        Some(Command::Coder(asked)) => coder::run(&context, &asked),
-        Some(Command::Reflect(asked)) => reflect::run(&context, &asked),
-        Some(Command::Init(asked)) => init::run(&context, &asked),
-        Some(Command::Chat(asked)) => chat::run(&context, &asked),
-        Some(Command::Tool(asked)) => tool::run(&context, &asked),
-        Some(Command::Mcp(asked)) => mcp::run(context, &asked),
-        Some(Command::Setup(asked)) => setup::run(&context, &asked),
-        Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
-        Some(Command::Projects(asked)) => projects::run(&context, &asked),
-        Some(Command::Pause(asked)) => capture_state::pause(&context, &asked),
+        Some(Command::Recall(args)) => recall::run(&context, &args),
+        Some(Command::Browse(args)) => browse::run(&context, &args),
+        Some(Command::Events(args)) => events::run(&context, &args),
+        Some(Command::Toc(args)) => toc::run(&context, &args),
+        Some(Command::Sessions(args)) => sessions::run(&context, &args),
+        Some(Command::Read(args)) => read::run(&context, &args),
+        Some(Command::Resume(args)) => resume::run(&context, &args),
+        Some(Command::Report(args)) => report::run(&context, &args),
+        Some(Command::Topics(args)) => topics::run(&context, &args),
+        Some(Command::File(args)) => topics::run_file(&context, &args),
+        Some(Command::Instructions(args)) => instructions::run(&context, &args),
+        Some(Command::Show(args)) => show::run(&context, &args),
+        Some(Command::Injections(args)) => injections::run(&context, &args),
+        Some(Command::Ingest(args)) => ingest::run(&context, args.file.as_deref()),
+        Some(Command::Import(args)) => import::run(&context, &args),
+        Some(Command::Memory(args)) => memory::run(&context, &args),
+        Some(Command::Coder(args)) => coder::run(&context, &args),
+        Some(Command::Reflect(args)) => reflect::run(&context, &args),
+        Some(Command::Init(args)) => init::run(&context, &args),
+        Some(Command::Chat(args)) => chat::run(&context, &args),
+        Some(Command::Tool(args)) => tool::run(&context, &args),
+        Some(Command::Mcp(args)) => mcp::run(context, &args),
+        Some(Command::Setup(args)) => setup::run(&context, &args),
+        Some(Command::Status(args)) => status::run(&context, args.reset_lost),
+        Some(Command::Projects(args)) => projects::run(&context, &args),
+        Some(Command::Pause(args)) => capture_state::pause(&context, &args),
         Some(Command::Unpause) => capture_state::unpause(&context),
-        Some(Command::Export(asked)) => export::run(&context, &asked),
-        Some(Command::Backup(asked)) => backup::write(&context, &asked),
-        Some(Command::Restore(asked)) => backup::restore(&context, &asked),
+        Some(Command::Export(args)) => export::run(&context, &args),
+        Some(Command::Backup(args)) => backup::write(&context, &args),
+        Some(Command::Restore(args)) => backup::restore(&context, &args),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start_daemon(&context),
-        Some(Command::Stop(asked)) => start::stop_daemon(&context, asked.force),
-        Some(Command::Daemon(asked)) => daemon::run(context, asked.detached),
+        Some(Command::Stop(args)) => start::stop_daemon(&context, args.force),
+        Some(Command::Daemon(args)) => daemon::run(context, args.detached),
         Some(Command::Admin(AdminCommand::Flush)) => admin::flush_stores(&context),
         Some(Command::Admin(AdminCommand::Compact)) => admin::compact_stores(&context),
         Some(Command::Admin(AdminCommand::Status)) => admin::show_workers(&context),
-        Some(Command::Admin(AdminCommand::Verify(asked))) => admin::verify_stores(&context, &asked),
-        Some(Command::Admin(AdminCommand::Repair(asked))) => repair::run(&context, &asked),
-        Some(Command::Admin(AdminCommand::RebuildToc(asked))) => {
-            admin::rebuild_toc(&context, &asked)
+        Some(Command::Admin(AdminCommand::Verify(args))) => admin::verify_stores(&context, &args),
+        Some(Command::Admin(AdminCommand::Repair(args))) => repair::run(&context, &args),
+        Some(Command::Admin(AdminCommand::RebuildToc(args))) => admin::rebuild_toc(&context, &args),
+        Some(Command::Admin(AdminCommand::RebuildMessages(args))) => {
+            rebuild_messages::rebuild_transcripts(&context, &args)
         }
-        Some(Command::Admin(AdminCommand::RebuildMessages(asked))) => {
-            rebuild_messages::rebuild_transcripts(&context, &asked)
-        }
-        Some(Command::Admin(AdminCommand::MergeSessions(asked))) => {
-            merge_sessions::run(&context, asked.dry_run)
+        Some(Command::Admin(AdminCommand::MergeSessions(args))) => {
+            merge_sessions::run(&context, args.dry_run)
         }
         Some(
             Command::Config(_)
@@ -208,12 +206,12 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 fn run_read_only(context: &CommandContext, words: &[&str]) {
     let typed = std::iter::once("tome").chain(words.iter().copied());
     let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
-        Ok(Some(Command::Recall(asked))) => recall::run(context, &asked),
-        Ok(Some(Command::Toc(asked))) => toc::run(context, &asked),
-        Ok(Some(Command::Memory(asked))) => memory::run(context, &asked),
+        Ok(Some(Command::Recall(args))) => recall::run(context, &args),
+        Ok(Some(Command::Toc(args))) => toc::run(context, &args),
+        Ok(Some(Command::Memory(args))) => memory::run(context, &args),
         Ok(_) => Ok(Outcome::Done),
-        Err(said) => {
-            let _ = said.print();
+        Err(error) => {
+            let _ = error.print();
             return;
         }
     };
@@ -237,8 +235,8 @@ impl CommandContext {
         let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
         config.check_patterns();
         let settings = config.to_settings();
-        let reach = build_connector(&settings, &flags);
-        Ok(Self { settings, config, connector: reach, json: global.json })
+        let connector = build_connector(&settings, &flags);
+        Ok(Self { settings, config, connector, json: global.json })
     }
 
     /// Runs async work, such as calls to the daemon, on a single-threaded runtime.
@@ -293,15 +291,15 @@ fn print_error_json(message: &str, causes: &[String], hint: Option<&str>, code: 
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.
 fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
-    let reach = error.downcast_ref::<ConnectError>();
-    let client = match reach {
+    let connect_error = error.downcast_ref::<ConnectError>();
+    let client = match connect_error {
         Some(ConnectError::Client(client)) => Some(client),
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
         return (2, Some("`tome config --all` shows every setting and where it comes from"));
     }
-    match (reach, client) {
+    match (connect_error, client) {
         (Some(ConnectError::NotRunning), _) => (3, Some("run `tome start`")),
         (Some(ConnectError::NotStarted(_)), _) => {
             (3, Some("`tome doctor` looks for the cause; the log is run/daemon.log in Tome's home"))

@@ -33,39 +33,39 @@ pub struct NotebookClient<'a> {
 
 impl<'a> NotebookClient<'a> {
     /// Selects the notebook from the command line.
-    pub fn new(context: &'a CommandContext, place: &NotebookArgs, command: &str) -> Result<Self> {
-        let scope = match place.scope {
+    pub fn new(context: &'a CommandContext, args: &NotebookArgs, command: &str) -> Result<Self> {
+        let scope = match args.scope {
             Some(ScopeName::Session) => Scope::Session,
             Some(ScopeName::Project) => Scope::Project,
             Some(ScopeName::Coder) => Scope::Coder,
-            None if place.session.is_some() => Scope::Session,
+            None if args.session.is_some() => Scope::Session,
             None => Scope::Project,
         };
-        if scope == Scope::Session && place.session.is_none() {
+        if scope == Scope::Session && args.session.is_none() {
             let refusal = CommandError::bad_input("--scope session needs --session ID");
             return Err(refusal
                 .with_hint("`tome show <event>` prints the session of an event")
                 .into());
         }
-        let cwd =
-            match absolute_folder(resolve_given(context, place.project.as_deref())?.as_deref()) {
-                // The coder's notebook does not depend on the current folder.
-                Err(_) if scope == Scope::Coder => String::new(),
-                cwd => cwd?,
-            };
+        let cwd = match absolute_folder(resolve_given(context, args.project.as_deref())?.as_deref())
+        {
+            // The coder's notebook does not depend on the current folder.
+            Err(_) if scope == Scope::Coder => String::new(),
+            cwd => cwd?,
+        };
         Ok(Self {
             context,
             scope,
             cwd,
-            project: place.project.clone(),
-            session: complete_session(context, place.session.as_deref())?,
+            project: args.project.clone(),
+            session: complete_session(context, args.session.as_deref())?,
             command: command.to_owned(),
         })
     }
 
     pub fn for_coder(context: &'a CommandContext, command: &str) -> Result<Self> {
-        let place = NotebookArgs { scope: Some(ScopeName::Coder), session: None, project: None };
-        Self::new(context, &place, command)
+        let args = NotebookArgs { scope: Some(ScopeName::Coder), session: None, project: None };
+        Self::new(context, &args, command)
     }
 
     pub fn scope(&self) -> Scope {
@@ -204,9 +204,9 @@ pub fn check_tool_response(answer: v1::CallToolResponse) -> Result<v1::CallToolR
 
 /// Returns a tool's error message without the `Error:` prefix, which the command line adds itself.
 fn tool_error_message(answer: &v1::CallToolResponse) -> String {
-    let said = parse_tool_result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
-    let said = said.unwrap_or_else(|| answer.text.clone());
-    said.strip_prefix("Error: ").map(str::to_owned).unwrap_or(said)
+    let message = parse_tool_result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
+    let message = message.unwrap_or_else(|| answer.text.clone());
+    message.strip_prefix("Error: ").map(str::to_owned).unwrap_or(message)
 }
 
 /// Parses the JSON result of a tool.

@@ -87,9 +87,10 @@ impl ProjectNames {
     /// The flag that a suggested command needs to reach a project from here; empty if it needs none.
     pub fn flag(&self, root: &str) -> String {
         let is_only = self.by_root.len() == 1 && self.by_root.contains_key(root);
-        match root.is_empty() || is_only || self.current.as_deref() == Some(root) {
-            true => String::new(),
-            false => format!(" --project {}", self.argument(root)),
+        if root.is_empty() || is_only || self.current.as_deref() == Some(root) {
+            String::new()
+        } else {
+            format!(" --project {}", self.argument(root))
         }
     }
 }

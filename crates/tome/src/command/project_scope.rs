@@ -23,20 +23,18 @@ pub fn projects_in_scope(
     }
     let names = ProjectNames::load(context);
     let roots: Vec<String> = names.roots().map(str::to_owned).collect();
-    match roots.is_empty() {
-        true => Err(refuse_without_project(&names).into()),
-        false => Ok(roots),
-    }
+    if roots.is_empty() { Err(refuse_without_project(&names).into()) } else { Ok(roots) }
 }
 
 /// The refusal of a command that reads one project, where several are known.
 pub fn refuse_without_project(names: &ProjectNames) -> CommandError {
     let roots: Vec<&str> = names.roots().collect();
-    match roots.is_empty() {
-        true => CommandError::bad_input("no project has been recorded yet")
-            .with_hint("`tome import` reads the history of your agents"),
-        false => CommandError::bad_input("this folder belongs to no project that Tome knows")
-            .with_hint(name_projects(names, &roots)),
+    if roots.is_empty() {
+        CommandError::bad_input("no project has been recorded yet")
+            .with_hint("`tome import` reads the history of your agents")
+    } else {
+        CommandError::bad_input("this folder belongs to no project that Tome knows")
+            .with_hint(name_projects(names, &roots))
     }
 }
 

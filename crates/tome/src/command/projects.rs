@@ -18,8 +18,8 @@ use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
 
-pub fn run(context: &CommandContext, asked: &ProjectsArgs) -> Result<Outcome> {
-    match &asked.change {
+pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
+    match &args.change {
         None => list(context),
         Some(ProjectChange::Rename { project, name }) => {
             let project = find(context, project)?;
@@ -86,24 +86,24 @@ fn print_list(
     }
     let rows: Vec<Vec<String>> = all
         .iter()
-        .map(|one| {
-            let last = match one.last_at_ms {
+        .map(|project| {
+            let last = match project.last_at_ms {
                 0 => "never".to_owned(),
                 at => screen.when(at),
             };
             vec![
-                tome_terminal::one_line(&one.name, 60),
-                format_count(one.sessions),
+                tome_terminal::one_line(&project.name, 60),
+                format_count(project.sessions),
                 last,
-                format_bytes(one.disk_bytes),
-                screen.path(&one.folder),
+                format_bytes(project.disk_bytes),
+                screen.path(&project.folder),
             ]
         })
         .collect();
     let heads = ["project", ">sessions", "last used", ">size", "folder"];
     print_table_within(out, &heads, &rows, screen.width)?;
-    for one in all.iter().filter(|one| !one.problem.is_empty()) {
-        let text = format!("{} cannot be read: {}", one.name, one.problem);
+    for project in all.iter().filter(|project| !project.problem.is_empty()) {
+        let text = format!("{} cannot be read: {}", project.name, project.problem);
         print_hanging(out, &format!("{YELLOW}!{RESET} "), 2, &text, screen.prose_width())?;
     }
     let clones = find_clones(all);
@@ -200,29 +200,30 @@ fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     let all = fetch(context)?;
     let text = typed.to_string_lossy();
     let folder = std::path::absolute(typed)?;
-    let folder = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
+    let folder = tome_home::locate_project(&folder).map_or(folder, |project| project.root);
     let folder = folder.to_string_lossy();
-    let is_meant = |one: &v1::KnownProject| {
-        one.name == text
-            || one.root == folder
-            || one.folder == folder
-            || one.other_folders.iter().any(|other| *other == folder)
+    let is_meant = |project: &v1::KnownProject| {
+        project.name == text
+            || project.root == folder
+            || project.folder == folder
+            || project.other_folders.iter().any(|other| *other == folder)
     };
-    let base_name = |one: &v1::KnownProject| {
-        Path::new(&one.folder).file_name().is_some_and(|name| name.to_string_lossy() == text)
+    let base_name = |project: &v1::KnownProject| {
+        Path::new(&project.folder).file_name().is_some_and(|name| name.to_string_lossy() == text)
     };
-    let mut found: Vec<&v1::KnownProject> = all.iter().filter(|one| is_meant(one)).collect();
-    if found.is_empty() {
-        found = all.iter().filter(|one| base_name(one)).collect();
+    let mut matches: Vec<&v1::KnownProject> =
+        all.iter().filter(|project| is_meant(project)).collect();
+    if matches.is_empty() {
+        matches = all.iter().filter(|project| base_name(project)).collect();
     }
-    match found.as_slice() {
-        [one] => Ok((*one).clone()),
+    match matches.as_slice() {
+        [project] => Ok((*project).clone()),
         [] => {
             let refusal = CommandError::not_found(format!("no project {text}"));
             Err(refusal.with_hint("`tome projects` lists them").into())
         }
         several => {
-            let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
+            let names: Vec<&str> = several.iter().map(|project| project.name.as_str()).collect();
             let problem = format!("{text} can be {}", names.join(" or "));
             Err(CommandError::bad_input(problem).with_hint("use the longer name").into())
         }

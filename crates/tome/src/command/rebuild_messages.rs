@@ -10,8 +10,8 @@ use super::{CommandContext, Outcome};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;
 
-pub fn rebuild_transcripts(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
-    let request = v1::RebuildMessagesRequest { project: resolve_filter(context, asked)? };
+pub fn rebuild_transcripts(context: &CommandContext, filter: &ProjectFilter) -> Result<Outcome> {
+    let request = v1::RebuildMessagesRequest { project: resolve_filter(context, filter)? };
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let stores = client.rebuild_messages(request).await?;

@@ -18,27 +18,27 @@ use super::{CommandContext, CommandError, Outcome};
 use crate::cli::reflect::ReflectArgs;
 use crate::connect::ConnectError;
 
-pub fn run(context: &CommandContext, asked: &ReflectArgs) -> Result<Outcome> {
-    let is_wide = asked.session.is_some() && asked.project.is_none();
-    let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
+pub fn run(context: &CommandContext, args: &ReflectArgs) -> Result<Outcome> {
+    let is_wide = args.session.is_some() && args.project.is_none();
+    let project = if is_wide { None } else { resolve_project(context, args.project.as_deref())? };
     let request = v1::ReflectRequest {
-        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
+        session_id: complete_session(context, args.session.as_deref())?.unwrap_or_default(),
         project: project.unwrap_or_default(),
-        dry_run: asked.dry_run,
+        dry_run: args.dry_run,
     };
     // No retry: a call that broke off may already have cost tokens.
     let reflect = async |client: &Client| client.reflect(request).await;
     let done = match context.connector.call_once_blocking(reflect) {
         Ok(done) => done,
-        Err(ConnectError::Client(ClientError::Conflict(said))) => {
-            return Err(CommandError::failed(said).with_hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
+        Err(ConnectError::Client(ClientError::Conflict(message))) => {
+            return Err(CommandError::failed(message).with_hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
         }
         Err(error) => return Err(error.into()),
     };
     if context.json {
-        context.print_json(&reflection_json(context, &done, asked.dry_run))?;
+        context.print_json(&reflection_json(context, &done, args.dry_run))?;
     } else {
-        print_reflection(context, &done, asked.dry_run)?;
+        print_reflection(context, &done, args.dry_run)?;
     }
     Ok(if done.problem.is_empty() { Outcome::Done } else { Outcome::Failed })
 }

@@ -10,9 +10,9 @@ use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_count, format_counted
 use super::{CommandContext, Outcome, admin};
 use crate::cli::RepairArgs;
 
-pub fn run(context: &CommandContext, asked: &RepairArgs) -> Result<Outcome> {
-    let project = admin::resolve_filter(context, &asked.filter)?;
-    let request = v1::RepairStoresRequest { project, all: asked.force };
+pub fn run(context: &CommandContext, args: &RepairArgs) -> Result<Outcome> {
+    let project = admin::resolve_filter(context, &args.filter)?;
+    let request = v1::RepairStoresRequest { project, all: args.force };
     let repair = async |client: &Client| client.repair_stores(request).await;
     let stores = context.connector.call_once_blocking(repair)?;
     let has_failed = stores.iter().any(|store| !store.problem.is_empty());

@@ -22,26 +22,26 @@ const LISTED_MAX: usize = 10;
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 200;
 
-pub fn run(context: &CommandContext, asked: &ResumeArgs) -> Result<Outcome> {
-    let session = match &asked.id {
+pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
+    let session = match &args.id {
         Some(id) => {
-            let found = find_session(context, id, asked.project.as_deref())?;
+            let found = find_session(context, id, args.project.as_deref())?;
             Some(found.ok_or_else(|| {
                 CommandError::not_found(format!("no session {}", one_line(id, 120)))
                     .with_hint("`tome sessions` lists sessions with their ids")
             })?)
         }
-        None => choose_session(context, asked)?,
+        None => choose_session(context, args)?,
     };
     match session {
-        Some(session) => resume(context, &session, asked.run),
+        Some(session) => resume(context, &session, args.run),
         None => Ok(Outcome::Failed),
     }
 }
 
 /// Lets the user choose a session. Without a terminal, lists the latest.
-fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option<v1::Session>> {
-    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+fn choose_session(context: &CommandContext, args: &ResumeArgs) -> Result<Option<v1::Session>> {
+    let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
     let is_wide = project.is_empty();
     let request = v1::ListSessionsRequest {
         project,
@@ -59,7 +59,7 @@ fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option
         sessions.iter().map(|session| entry_text(&screen, session, is_wide)).collect();
     if can_pick() && !context.json {
         let picked = pick("Resume:", &entries)?;
-        return Ok(picked.and_then(|place| sessions.into_iter().nth(place)));
+        return Ok(picked.and_then(|index| sessions.into_iter().nth(index)));
     }
     if context.json {
         let listed = sessions.iter().take(LISTED_MAX);
@@ -76,9 +76,10 @@ fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option
 }
 
 fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
-    let project = match is_wide {
-        true => format!("{}  ", screen.projects.name(&session.project)),
-        false => String::new(),
+    let project = if is_wide {
+        format!("{}  ", screen.projects.name(&session.project))
+    } else {
+        String::new()
     };
     let branch = match session.branch.as_str() {
         "" => String::new(),
@@ -92,9 +93,9 @@ fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
 /// Prints or runs the command that continues a session.
 pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> Result<Outcome> {
     if session.resume.is_empty() {
-        let said = format!("sessions of {} cannot be resumed", one_line(&session.agent, 60));
+        let message = format!("sessions of {} cannot be resumed", one_line(&session.agent, 60));
         let hint = format!("`tome read {}` opens the conversation", session.short_id);
-        return Err(CommandError::failed(said).with_hint(hint).into());
+        return Err(CommandError::failed(message).with_hint(hint).into());
     }
     if context.json {
         context.print_json(&resume_json(session))?;

@@ -101,8 +101,8 @@ fn print_commands(out: &mut dyn Write, session: &v1::Session) -> std::io::Result
     }
 }
 
-/// Prints the title of a session, and who ran it, when and where. `indent` is the width of what
-/// already stands before the title.
+/// Prints the title of a session, and who ran it, when and where. `indent` is the width already
+/// used before the title.
 pub fn print_header(
     out: &mut dyn Write,
     screen: &Screen,
@@ -118,11 +118,11 @@ pub fn print_header(
     }
     print_hanging(out, "", 0, &about, width)?;
     let turns = format_counted(session.prompts, "turn", "turns");
-    let mut place = format!("{turns} · {}", screen.path(&session.project));
+    let mut location = format!("{turns} · {}", screen.path(&session.project));
     if !session.worktree.is_empty() {
-        place.push_str(&format!(" · worktree {}", screen.path(&session.worktree)));
+        location.push_str(&format!(" · worktree {}", screen.path(&session.worktree)));
     }
-    print_styled(out, DIM, 0, &place, width)
+    print_styled(out, DIM, 0, &location, width)
 }
 
 fn print_turn(

@@ -22,9 +22,9 @@ use crate::connect::ConnectError;
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
 
-pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
-    let (id, named) = citation::split_project_id(context, &asked.id)?;
-    let has_sides = asked.before.is_some() || asked.after.is_some();
+pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
+    let (id, named) = citation::split_project_id(context, &args.id)?;
+    let has_sides = args.before.is_some() || args.after.is_some();
     if has_sides && !id.starts_with(toc::GRIP_PREFIX) {
         return Err(CommandError::bad_input(
             "--before and --after need the id of a source (grip:…)",
@@ -32,30 +32,31 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
         .into());
     }
     // Ids are unique across projects, so no project is needed to find them.
-    let project = match (named, &asked.project) {
+    let project = match (named, &args.project) {
         (Some(root), _) => root,
         (None, Some(folder)) => resolve_project(context, Some(folder))?.unwrap_or_default(),
         (None, None) => String::new(),
     };
     match id {
         id if id.starts_with(toc::NODE_PREFIX) => show_node(context, id, project),
-        id if id.starts_with(toc::GRIP_PREFIX) => show_grip(context, id, asked, project),
-        id if Citation::looks_like_citation(id) => citation::open_citation(context, asked, id),
+        id if id.starts_with(toc::GRIP_PREFIX) => show_grip(context, id, args, project),
+        id if Citation::looks_like_citation(id) => citation::open_citation(context, args, id),
         // A shell takes `#123` for a comment. Digits may also begin the id of an event.
         id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
-            let opened = citation::open_citation(context, asked, &format!("#{id}"));
+            let opened = citation::open_citation(context, args, &format!("#{id}"));
             opened.or_else(|error| {
-                show_session_or_event(context, id, asked, &project).map_err(|_| error)
+                show_session_or_event(context, id, args, &project).map_err(|_| error)
             })
         }
-        id if asked.session.is_some() => {
-            let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
-            Err(CommandError::bad_input(said).into())
+        id if args.session.is_some() => {
+            let message =
+                format!("--session needs a citation such as messages.jsonl#L45, not {id}");
+            Err(CommandError::bad_input(message).into())
         }
         id if toc::is_node_id(id) && get_event(context, id, &project).is_err() => {
             show_node(context, id, project)
         }
-        id => show_session_or_event(context, id, asked, &project),
+        id => show_session_or_event(context, id, args, &project),
     }
 }
 
@@ -63,26 +64,29 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
 fn show_session_or_event(
     context: &CommandContext,
     id: &str,
-    asked: &ShowArgs,
+    args: &ShowArgs,
     project: &str,
 ) -> Result<Outcome> {
-    let Some(session) = find_session(context, id, asked.project.as_deref())? else {
-        return show_event(context, id, project).map_err(|error| match is_not_found(&error) {
-            true => CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
-                .with_hint("`tome sessions` and `tome events` list ids")
-                .into(),
-            false => error,
+    let Some(session) = find_session(context, id, args.project.as_deref())? else {
+        return show_event(context, id, project).map_err(|error| {
+            if is_not_found(&error) {
+                CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
+                    .with_hint("`tome sessions` and `tome events` list ids")
+                    .into()
+            } else {
+                error
+            }
         });
     };
     let is_exact = session.id == id;
     if !is_exact && let Ok(event) = get_event(context, id, project) {
-        let said = format!(
+        let message = format!(
             "{id} begins the ids of session {} and of event {}: use a longer prefix",
             session.id, event.id
         );
-        return Err(CommandError::bad_input(said).into());
+        return Err(CommandError::bad_input(message).into());
     }
-    let page = load_session_page(context, &session.id, asked.project.as_deref())?;
+    let page = load_session_page(context, &session.id, args.project.as_deref())?;
     show_page(context, &page.unwrap_or_default())
 }
 
@@ -122,22 +126,22 @@ fn show_node(context: &CommandContext, id: &str, project: String) -> Result<Outc
 fn show_grip(
     context: &CommandContext,
     id: &str,
-    asked: &ShowArgs,
+    args: &ShowArgs,
     project: String,
 ) -> Result<Outcome> {
-    let (before, after) = (asked.before, asked.after);
+    let (before, after) = (args.before, args.after);
     let request = v1::ExpandGripRequest { project, id: id.to_owned(), before, after };
     let expand = async |client: &Client| client.expand_grip(request.clone()).await;
-    let found = context.connector.call_blocking(expand)?;
+    let expanded = context.connector.call_blocking(expand)?;
     let events = |events: Vec<v1::Event>| {
         events.into_iter().map(event_from_wire).collect::<Result<Vec<Event>, _>>()
     };
-    let around = (events(found.before)?, events(found.events)?, events(found.after)?);
+    let around = (events(expanded.before)?, events(expanded.events)?, events(expanded.after)?);
     let (before, from, after) = (&around.0[..], &around.1[..], &around.2[..]);
-    let grip = found.grip.unwrap_or_default();
+    let grip = expanded.grip.unwrap_or_default();
     if context.json {
         context.print_json(&json!({
-            "id": grip.id, "project": found.project, "node": grip.node_id,
+            "id": grip.id, "project": expanded.project, "node": grip.node_id,
             "excerpt": grip.excerpt, "hash": grip.hash, "at": Millis(grip.at_ms),
             "kind": grip.kind, "before": before, "events": from, "after": after,
         }))?;
@@ -145,7 +149,7 @@ fn show_grip(
     }
     let labels = TimeLabels::from_settings(&context.settings);
     let mut out = tome_terminal::stdout().lock();
-    toc::print_grip(&mut out, &labels, &grip, &found.project, (before, from, after))?;
+    toc::print_grip(&mut out, &labels, &grip, &expanded.project, (before, from, after))?;
     Ok(Outcome::Done)
 }
 

@@ -76,11 +76,11 @@ pub fn run(context: &CommandContext, reset_lost: bool) -> Result<Outcome> {
 /// Collects the daemon's status, starting it if `start` allows, and reads spool and losses from disk.
 pub fn collect_status(context: &CommandContext, start: StartPolicy) -> Result<StatusReport> {
     let daemon = context.block_on(async {
-        let asked = context
+        let response = context
             .connector
             .call_idempotent(start, async |client| client.get_status(true).await)
             .await;
-        Ok(match asked {
+        Ok(match response {
             Ok(status) => DaemonState::Running(Box::new(status)),
             Err(error) => match (context.connector.daemon_pid(), error) {
                 // An error response still means that the daemon is not hung.

@@ -130,15 +130,15 @@ impl TimeLabels {
 
     /// The label of an entry below its parent.
     pub fn entry_label(&self, entry: &v1::TocEntry) -> String {
-        let place = entry.id.splitn(3, ':').nth(2).unwrap_or_default();
+        let period = entry.id.splitn(3, ':').nth(2).unwrap_or_default();
         let label = match entry.level.as_str() {
-            "month" => month_label(place),
-            "week" => week_label(place),
-            "day" => place.parse::<Date>().ok().map(|day| day.strftime("%a, %b %-d").to_string()),
+            "month" => month_label(period),
+            "week" => week_label(period),
+            "day" => period.parse::<Date>().ok().map(|day| day.strftime("%a, %b %-d").to_string()),
             "segment" => Some(self.segment_hours(entry)),
             _ => None,
         };
-        label.unwrap_or_else(|| place.to_owned())
+        label.unwrap_or_else(|| period.to_owned())
     }
 
     fn segment_hours(&self, entry: &v1::TocEntry) -> String {
@@ -155,14 +155,14 @@ impl TimeLabels {
 }
 
 /// `2026-11` becomes `November`.
-fn month_label(place: &str) -> Option<String> {
-    let first: Date = format!("{place}-01").parse().ok()?;
+fn month_label(month: &str) -> Option<String> {
+    let first: Date = format!("{month}-01").parse().ok()?;
     Some(first.strftime("%B").to_string())
 }
 
 /// `2026-W46` becomes `W46  Nov 9 – 15`.
-fn week_label(place: &str) -> Option<String> {
-    let (year, number) = place.split_once("-W")?;
+fn week_label(week: &str) -> Option<String> {
+    let (year, number) = week.split_once("-W")?;
     let at = |day| ISOWeekDate::new(year.parse().ok()?, number.parse().ok()?, day).ok();
     let (monday, sunday) = (at(Weekday::Monday)?.date(), at(Weekday::Sunday)?.date());
     let last = if monday.month() == sunday.month() { "%-d" } else { "%b %-d" };
@@ -177,13 +177,13 @@ mod tests {
     fn times_as_people_say_them() {
         let labels = TimeLabels { zone: TimeZone::UTC };
         let now = 1_794_735_000_000;
-        let said = |ms| labels.format_when(Millis(now), ms);
-        assert_eq!(said(now - 20_000), "now");
-        assert_eq!(said(now - 300_000), "5 min ago");
-        assert_eq!(said(now - 7_200_000), "2 h ago");
-        assert_eq!(said(now + 7_200_000), "in 2 h");
-        assert_eq!(said(now - 86_400_000), "Nov 14");
-        assert_eq!(said(now - 365 * 86_400_000), "Nov 15, 2025");
+        let label = |ms| labels.format_when(Millis(now), ms);
+        assert_eq!(label(now - 20_000), "now");
+        assert_eq!(label(now - 300_000), "5 min ago");
+        assert_eq!(label(now - 7_200_000), "2 h ago");
+        assert_eq!(label(now + 7_200_000), "in 2 h");
+        assert_eq!(label(now - 86_400_000), "Nov 14");
+        assert_eq!(label(now - 365 * 86_400_000), "Nov 15, 2025");
         let period = |first, last| labels.format_period(Millis(now), first, last);
         assert_eq!(period(now, now + 2_520_000), "Sun, Nov 15, 09:30 – 10:12");
         assert_eq!(period(now, now + 86_400_000), "Sun, Nov 15, 09:30 – Mon, Nov 16, 09:30");
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn periods_in_few_words() {
         let labels = TimeLabels { zone: TimeZone::UTC };
-        let said = |level: &str, id: &str| {
+        let label = |level: &str, id: &str| {
             labels.entry_label(&v1::TocEntry {
                 id: id.to_owned(),
                 level: level.to_owned(),
@@ -212,12 +212,12 @@ mod tests {
                 ..v1::TocEntry::default()
             })
         };
-        assert_eq!(said("year", "toc:year:2026"), "2026");
-        assert_eq!(said("month", "toc:month:2026-11"), "November");
-        assert_eq!(said("week", "toc:week:2026-W46"), "W46  Nov 9 – 15");
-        assert_eq!(said("week", "toc:week:2026-W53"), "W53  Dec 28 – Jan 3");
-        assert_eq!(said("day", "toc:day:2026-11-14"), "Sat, Nov 14");
-        assert_eq!(said("segment", "toc:segment:2026-11-15:01"), "09:30 – 10:12");
-        assert_eq!(said("week", "toc:week:nonsense"), "nonsense");
+        assert_eq!(label("year", "toc:year:2026"), "2026");
+        assert_eq!(label("month", "toc:month:2026-11"), "November");
+        assert_eq!(label("week", "toc:week:2026-W46"), "W46  Nov 9 – 15");
+        assert_eq!(label("week", "toc:week:2026-W53"), "W53  Dec 28 – Jan 3");
+        assert_eq!(label("day", "toc:day:2026-11-14"), "Sat, Nov 14");
+        assert_eq!(label("segment", "toc:segment:2026-11-15:01"), "09:30 – 10:12");
+        assert_eq!(label("week", "toc:week:nonsense"), "nonsense");
     }
 }

@@ -17,16 +17,16 @@ use super::{CommandContext, CommandError, Outcome};
 use crate::cli::notes::ToolCommandArgs;
 use crate::connect::ConnectError;
 
-pub fn run(context: &CommandContext, asked: &ToolCommandArgs) -> Result<Outcome> {
-    match &asked.name {
-        None => list_tools(context, asked.toolset.as_deref().unwrap_or_default()),
-        Some(name) => call_tool(context, asked, name),
+pub fn run(context: &CommandContext, args: &ToolCommandArgs) -> Result<Outcome> {
+    match &args.name {
+        None => list_tools(context, args.toolset.as_deref().unwrap_or_default()),
+        Some(name) => call_tool(context, args, name),
     }
 }
 
 fn list_tools(context: &CommandContext, toolset: &str) -> Result<Outcome> {
-    let asked = context.connector.call_blocking(async |client| client.list_tools(toolset).await);
-    let tools = asked.map_err(map_error)?;
+    let listed = context.connector.call_blocking(async |client| client.list_tools(toolset).await);
+    let tools = listed.map_err(map_error)?;
     if context.json {
         for tool in &tools {
             let schema: Value = serde_json::from_str(&tool.input_schema_json).unwrap_or_default();
@@ -59,14 +59,14 @@ fn first_sentence(description: &str) -> String {
     sentence.trim_end_matches('.').to_owned()
 }
 
-fn call_tool(context: &CommandContext, asked: &ToolCommandArgs, name: &str) -> Result<Outcome> {
+fn call_tool(context: &CommandContext, args: &ToolCommandArgs, name: &str) -> Result<Outcome> {
     let request = v1::CallToolRequest {
         name: name.to_owned(),
-        arguments_json: read_arguments(asked.arguments.as_deref())?,
-        cwd: absolute_folder(resolve_given(context, asked.project.as_deref())?.as_deref())?,
-        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
-        agent: asked.agent.clone().unwrap_or_default(),
-        command: match asked.agent {
+        arguments_json: read_arguments(args.arguments.as_deref())?,
+        cwd: absolute_folder(resolve_given(context, args.project.as_deref())?.as_deref())?,
+        session_id: complete_session(context, args.session.as_deref())?.unwrap_or_default(),
+        agent: args.agent.clone().unwrap_or_default(),
+        command: match args.agent {
             Some(_) => String::new(),
             None => format!("tome tool {name}"),
         },

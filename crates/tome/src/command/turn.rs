@@ -33,7 +33,7 @@ pub fn print_turn(
         let mark = if is_cited { ">" } else { " " };
         let (at, side) = (time::format_local_time(event.at), name_side(event));
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
-        if !is_cited && !is_said(event) {
+        if !is_cited && !is_message(event) {
             let gist = one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
             writeln!(out, "{head}  {gist}")?;
             continue;
@@ -51,7 +51,7 @@ pub fn print_turn(
 }
 
 /// Whether an event is a message rather than a step.
-fn is_said(event: &Event) -> bool {
+fn is_message(event: &Event) -> bool {
     matches!(
         event.kind,
         EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop

@@ -153,9 +153,10 @@ pub fn parse_summarizer_kind(text: &str) -> Result<SummarizerKind, String> {
 
 /// Checks only the path's form; the file is checked when the key is needed.
 fn check_key_file(text: &str) -> Result<(), String> {
-    match text.starts_with('~') {
-        true => Err("~ is not expanded: use the full path".to_owned()),
-        false => Ok(()),
+    if text.starts_with('~') {
+        Err("~ is not expanded: use the full path".to_owned())
+    } else {
+        Ok(())
     }
 }
 

@@ -73,14 +73,11 @@ async fn store_event(
         let work = |daemon: &Arc<Daemon>| daemon.engine.stores().session_index().map(drop);
         daemon.run_blocking(CallKind::Ledger, work).await?.map_err(|error| status_of(&error))?;
     }
-    let prepared = match daemon.engine.intake().is_resolved(&delivered.draft) {
-        true => daemon.prepare(vec![delivered]),
+    let prepared = if daemon.engine.intake().is_resolved(&delivered.draft) {
+        daemon.prepare(vec![delivered])
+    } else {
         // Resolving the project reads its folder, which may be on a slow disk.
-        false => {
-            daemon
-                .run_blocking(CallKind::Ledger, move |daemon| daemon.prepare(vec![delivered]))
-                .await?
-        }
+        daemon.run_blocking(CallKind::Ledger, move |daemon| daemon.prepare(vec![delivered])).await?
     };
     let results = if daemon.engine.intake().can_submit_now(&prepared) {
         daemon.submit(prepared)

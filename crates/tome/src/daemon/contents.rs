@@ -119,14 +119,14 @@ impl Contents for ContentsService {
         };
         let around = (side(request.before), side(request.after));
         self.query(move |calendar, _| {
-            let found = calendar.find_grip(&request.id, around, non_empty(&request.project))?;
+            let expanded = calendar.find_grip(&request.id, around, non_empty(&request.project))?;
             let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
             Ok(v1::ExpandGripResponse {
-                project: found.project,
-                grip: Some(grip_to_wire(found.grip)),
-                before: events(found.before),
-                events: events(found.events),
-                after: events(found.after),
+                project: expanded.project,
+                grip: Some(grip_to_wire(expanded.grip)),
+                before: events(expanded.before),
+                events: events(expanded.events),
+                after: events(expanded.after),
             })
         })
         .await

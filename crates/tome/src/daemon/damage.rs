@@ -96,9 +96,10 @@ pub fn verify(daemon: &Daemon, request: &v1::VerifyStoresRequest) -> v1::VerifyS
     let mut answer = v1::VerifyStoresResponse::default();
     for path in store_paths(daemon, project) {
         let was_open = daemon.engine.stores().is_open(&path);
-        let mut damage = match request.files_only {
-            true => daemon.engine.stores().verify_files(&path),
-            false => daemon.engine.stores().verify(&path),
+        let mut damage = if request.files_only {
+            daemon.engine.stores().verify_files(&path)
+        } else {
+            daemon.engine.stores().verify(&path)
         };
         damage.dedup();
         daemon.file_checks.set(&path, Some((daemon.engine.clock().now(), damage.clone())));

@@ -250,9 +250,10 @@ fn check_token(request: Request<()>, token: &str) -> Result<Request<()>, Status>
     let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
-        match request.extensions().get::<Admission>().is_none_or(Admission::admit) {
-            true => Ok(request),
-            false => Err(Status::resource_exhausted("too many connections; close some")),
+        if request.extensions().get::<Admission>().is_none_or(Admission::admit) {
+            Ok(request)
+        } else {
+            Err(Status::resource_exhausted("too many connections; close some"))
         }
     } else {
         Err(Status::unauthenticated(

@@ -90,10 +90,10 @@ fn list_projects(daemon: &Daemon) -> Vec<v1::KnownProject> {
         match read {
             Ok(sessions) => {
                 for stats in sessions {
-                    let one = stored.entry(stats.project).or_default();
-                    one.sessions += 1;
-                    one.events += stats.events;
-                    one.last_at_ms = one.last_at_ms.max(stats.last_at.0);
+                    let counts = stored.entry(stats.project).or_default();
+                    counts.sessions += 1;
+                    counts.events += stats.events;
+                    counts.last_at_ms = counts.last_at_ms.max(stats.last_at.0);
                 }
             }
             Err(error) => {
@@ -106,9 +106,9 @@ fn list_projects(daemon: &Daemon) -> Vec<v1::KnownProject> {
         .list()
         .into_iter()
         .map(|project| {
-            let found = stored.remove(&project.root).unwrap_or_default();
+            let counts = stored.remove(&project.root).unwrap_or_default();
             let problem = problems.remove(&project.home_folder.join("ledger"));
-            to_wire(project, &found, problem.unwrap_or_default())
+            to_wire(project, &counts, problem.unwrap_or_default())
         })
         .collect();
     all.sort_by(|a, b| (b.last_at_ms, &a.name).cmp(&(a.last_at_ms, &b.name)));
@@ -163,11 +163,11 @@ fn change_project(
 /// Removes a project that holds no event and no note.
 fn remove_project(daemon: &Daemon, root: &str) -> Result<(), HomeError> {
     let stores = daemon.engine.stores();
-    let found = list_projects(daemon).into_iter().find(|one| one.root == root);
-    let Some(found) = found else {
+    let project = list_projects(daemon).into_iter().find(|project| project.root == root);
+    let Some(project) = project else {
         return Err(HomeError::NotFound(format!("there is no project {root}")));
     };
-    if found.events > 0 || found.has_notes || !found.problem.is_empty() {
+    if project.events > 0 || project.has_notes || !project.problem.is_empty() {
         let problem = "it holds events or notes, which are not deleted";
         return Err(ModelError::invalid("project", problem).into());
     }

@@ -170,9 +170,10 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
             tokens: Some(request.tokens_max as usize).filter(|most| *most > 0),
         },
         tier: parse_name(&request.tier)?,
-        threshold: match request.no_floor {
-            true => ThresholdPolicy::Ignore,
-            false => ThresholdPolicy::Enforce,
+        threshold: if request.no_floor {
+            ThresholdPolicy::Ignore
+        } else {
+            ThresholdPolicy::Enforce
         },
         order: parse_name(&request.sort)?.unwrap_or_default(),
     })

@@ -24,12 +24,12 @@ impl Tools for ToolsService {
         let toolset = request.into_inner().toolset;
         let tools = ToolRegistry::specs();
         if !toolset.is_empty() && !tools.iter().any(|tool| tool.toolset == toolset) {
-            let mut known: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
-            known.sort_unstable();
-            known.dedup();
-            let known = known.join(", ");
+            let mut toolsets: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
+            toolsets.sort_unstable();
+            toolsets.dedup();
+            let toolsets = toolsets.join(", ");
             return Err(Status::not_found(format!(
-                "there is no toolset {toolset:?}; available: {known}"
+                "there is no toolset {toolset:?}; available: {toolsets}"
             )));
         }
         let wanted = |tool: &&ToolSpec| toolset.is_empty() || tool.toolset == toolset;
@@ -82,9 +82,10 @@ fn add_notice(answer: &mut ToolAnswer, missing: &str) {
     if let Some(fields) = answer.json.as_object_mut() {
         fields.insert("left_out".to_owned(), missing.into());
     }
-    match is_json {
-        true => answer.text = answer.json.to_string(),
-        false => answer.text.push_str(&format!("\n\nNot included: {missing}\n")),
+    if is_json {
+        answer.text = answer.json.to_string();
+    } else {
+        answer.text.push_str(&format!("\n\nNot included: {missing}\n"));
     }
 }
 

@@ -107,9 +107,12 @@ impl Topics for TopicsService {
     ) -> Result<Response<v1::GetTopicPageResponse>, Status> {
         let v1::GetTopicPageRequest { project, id, path, cwd } = request.into_inner();
         let root = project.clone();
-        self.query(project, move |map| match path.is_empty() {
-            true => map.page(&id).map(page_to_wire).ok_or_else(|| unknown_topic(&id)),
-            false => file_page(map, &normalize_asked_path(&path, &cwd, &root)),
+        self.query(project, move |map| {
+            if path.is_empty() {
+                map.page(&id).map(page_to_wire).ok_or_else(|| unknown_topic(&id))
+            } else {
+                file_page(map, &normalize_asked_path(&path, &cwd, &root))
+            }
         })
         .await
     }
@@ -126,9 +129,10 @@ fn file_page(map: &TopicMap, path: &str) -> Result<v1::GetTopicPageResponse, Hom
             Err(HomeError::Ambiguous { prefix: shown.to_owned(), some: paths })
         }
         FileLookup::Unknown(alike) => {
-            let hint = match alike.is_empty() {
-                true => String::new(),
-                false => format!("; did you mean {}?", alike.join(", ")),
+            let hint = if alike.is_empty() {
+                String::new()
+            } else {
+                format!("; did you mean {}?", alike.join(", "))
             };
             Err(HomeError::NotFound(format!("no session changed {shown}{hint}")))
         }

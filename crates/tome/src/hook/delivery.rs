@@ -83,12 +83,12 @@ pub fn deliver(
         };
     };
     let question = InjectionRequest::from_draft(&settings, &hook.call, &last.draft);
-    let reach = build_connector(&settings, &hook.call.flags);
+    let connector = build_connector(&settings, &hook.call.flags);
     let sending = DeliveryInProgress {
         hook,
         ownership,
         settings: &settings,
-        reach: &reach,
+        connector: &connector,
         injection: question,
         notify: tell,
     };
@@ -109,19 +109,19 @@ fn request_before_tool(
     settings: &Settings,
     tell: WorkerCallback<'_>,
 ) {
-    let question = with_input(hook, payload, |heard| {
-        let notice = agents::parse_tool_notice(heard)?;
-        InjectionRequest::from_notice(settings, &hook.call, heard.agent, notice)
+    let question = with_input(hook, payload, |input| {
+        let notice = agents::parse_tool_notice(input)?;
+        InjectionRequest::from_notice(settings, &hook.call, input.agent, notice)
     });
     let Some((question, runtime)) = question.flatten().zip(build_runtime()) else {
         return tell(SETTLED);
     };
     let until = hook.deadlines.injected;
     tell(WorkerMessage::Settled { answer_by: Some(until) });
-    let reach = build_connector(settings, &hook.call.flags);
+    let connector = build_connector(settings, &hook.call.flags);
     let answer = runtime.block_on(async {
         let send = async {
-            let client = reach.endpoint().connect().await.ok()?;
+            let client = connector.endpoint().connect().await.ok()?;
             question.send(&client, hook.wait_clock.time_left(until)).await
         };
         hook.wait_clock.wait_for(until, send).await.flatten()
@@ -156,12 +156,13 @@ fn parse_payload(
     settings: &Settings,
     rules: &mut CaptureRules,
 ) -> Vec<Draft> {
-    let drafts = with_input(hook, payload, |heard| {
-        let drafts = match hook.call.from_transcript {
-            true => agents::read_transcript_drafts(heard),
-            false => agents::parse_drafts(heard),
+    let drafts = with_input(hook, payload, |input| {
+        let drafts = if hook.call.from_transcript {
+            agents::read_transcript_drafts(input)
+        } else {
+            agents::parse_drafts(input)
         };
-        from_transcript::start_transcript_reader(hook, heard);
+        from_transcript::start_transcript_reader(hook, input);
         drafts
     });
     let drafts = drafts.unwrap_or_default().into_iter();
@@ -192,14 +193,14 @@ fn resolve_agent(name: &str, cwd: &Path) -> Option<Agent> {
 /// in time, the daemon resolves the project later, so a hanging mount does not lose the event.
 fn set_project(hook: &HookRun, mut draft: Draft) -> Draft {
     draft.flatten_deep_json();
-    let (teller, told) = mpsc::channel();
+    let (sender, receiver) = mpsc::channel();
     let folder = PathBuf::from(&draft.cwd);
     std::thread::spawn(move || {
         // The receiver is gone once the time is up.
-        let _ = teller.send(tome_home::locate_project(&folder));
+        let _ = sender.send(tome_home::locate_project(&folder));
     });
-    let found = hook.wait_clock.receive(hook.deadlines.located, &told).flatten();
-    draft.project = found.map(|found| found.root.to_string_lossy().into_owned());
+    let project = hook.wait_clock.receive(hook.deadlines.located, &receiver).flatten();
+    draft.project = project.map(|project| project.root.to_string_lossy().into_owned());
     draft
 }
 
@@ -232,7 +233,7 @@ struct DeliveryInProgress<'d> {
     hook: &'d HookRun,
     ownership: &'d DeliveryOwnership,
     settings: &'d Settings,
-    reach: &'d DaemonConnector,
+    connector: &'d DaemonConnector,
     injection: Option<InjectionRequest>,
     notify: WorkerCallback<'d>,
 }
@@ -243,7 +244,7 @@ impl DeliveryInProgress<'_> {
         let sent = self
             .hook
             .wait_clock
-            .wait_for(self.hook.deadlines.answered, send_to_daemon(self.reach, drafts))
+            .wait_for(self.hook.deadlines.answered, send_to_daemon(self.connector, drafts))
             .await;
         match sent.unwrap_or(Err(ClientError::TimedOut(self.hook.deadlines.answered.as_millis()))) {
             Ok(sent) => self.on_acknowledged(sent).await,
@@ -264,7 +265,7 @@ impl DeliveryInProgress<'_> {
     async fn on_acknowledged(mut self, sent: Acknowledgement) {
         let may_replace = self.settings.daemon_autostart;
         if is_older_version(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
-            self.reach.replace_in_background();
+            self.connector.replace_in_background();
         }
         // A duplicate has already had its injection.
         let question = self.injection.take().filter(|_| sent.is_new);
@@ -287,7 +288,7 @@ impl DeliveryInProgress<'_> {
         let away = matches!(error, ClientError::Unreachable(_));
         let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
         if is_safe && away && may_start {
-            self.reach.start_in_background();
+            self.connector.start_in_background();
         }
         // Only a session start waits for a daemon that is still starting.
         let is_worth_it = is_safe && may_start;
@@ -297,7 +298,7 @@ impl DeliveryInProgress<'_> {
         (self.notify)(WorkerMessage::Settled { answer_by });
         let (Some(question), Some(until)) = (question, answer_by) else { return };
         let until = Instant::now() + self.hook.wait_clock.time_left(until);
-        let answer = injection_request::send_when_started(self.reach, question, until).await;
+        let answer = injection_request::send_when_started(self.connector, question, until).await;
         (self.notify)(WorkerMessage::Text(answer));
     }
 
@@ -339,10 +340,10 @@ struct Acknowledgement {
 
 /// Sends the drafts to the daemon, in order.
 async fn send_to_daemon(
-    reach: &DaemonConnector,
+    connector: &DaemonConnector,
     drafts: &[DeliveredDraft],
 ) -> Result<Acknowledgement, ClientError> {
-    let client = reach.endpoint().connect().await?;
+    let client = connector.endpoint().connect().await?;
     let mut last = tome_proto::v1::IngestEventResponse::default();
     for draft in drafts {
         last = client.ingest(draft.clone(), limits::LONG_CALL_TIMEOUT).await?;

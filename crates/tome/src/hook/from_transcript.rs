@@ -17,8 +17,8 @@ use crate::agents::{self, HookInput};
 pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
 
 /// Starts that process if the transcript will have more events. They form a separate delivery.
-pub fn start_transcript_reader(hook: &HookRun, heard: &HookInput<'_>) {
-    if hook.call.from_transcript || !agents::has_more_in_transcript(heard) {
+pub fn start_transcript_reader(hook: &HookRun, input: &HookInput<'_>) {
+    if hook.call.from_transcript || !agents::has_more_in_transcript(input) {
         return;
     }
     let names = [hook.call.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
@@ -30,7 +30,7 @@ pub fn start_transcript_reader(hook: &HookRun, heard: &HookInput<'_>) {
         deadlines: hook.deadlines,
         drafts: OnceLock::new(),
     };
-    let payload = PartialPayload { bytes: Arc::new(heard.payload.to_vec()), is_complete: true };
+    let payload = PartialPayload { bytes: Arc::new(input.payload.to_vec()), is_complete: true };
     // If this fails, an import can still read the transcript.
     let _ = payload::hand_to_child(&next, payload);
 }

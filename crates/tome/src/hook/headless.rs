@@ -34,9 +34,9 @@ const CI_VARIABLES: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
 
 /// Returns the settings, without the injections that headless runs do not get.
 pub fn permitted_injections(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
-    let is_asked = settings.plan || settings.store || settings.overview;
+    let is_enabled = settings.plan || settings.store || settings.overview;
     let var = |name: &str| std::env::var(name).ok();
-    if !is_asked || settings.headless || is_attended(agent.as_str(), &var, &find_client_process) {
+    if !is_enabled || settings.headless || is_attended(agent.as_str(), &var, &find_client_process) {
         return settings.clone();
     }
     InjectSettings { plan: false, store: false, overview: false, ..settings.clone() }
@@ -97,9 +97,10 @@ fn client_args(args: &[String]) -> &[String] {
     let is_interpreted = args
         .first()
         .is_some_and(|arg| matches!(program_name(arg), "node" | "nodejs" | "bun" | "deno"));
-    let skipped = match is_interpreted {
-        true => args.iter().skip(1).position(|arg| !arg.starts_with('-')).map_or(1, |at| at + 2),
-        false => 1,
+    let skipped = if is_interpreted {
+        args.iter().skip(1).position(|arg| !arg.starts_with('-')).map_or(1, |at| at + 2)
+    } else {
+        1
     };
     args.get(skipped..).unwrap_or_default()
 }

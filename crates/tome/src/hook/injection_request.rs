@@ -62,7 +62,7 @@ impl InjectionRequest {
         Some(Self { request, agent: draft.agent.clone(), moment })
     }
 
-    /// Builds the request for a tool call that is about to happen; `None` if nothing is to be said.
+    /// Builds the request for a tool call that is about to happen; `None` if nothing is to be injected.
     pub fn from_notice(
         settings: &Settings,
         called: &HookCall,
@@ -116,7 +116,7 @@ impl InjectionRequest {
 
 /// Waits for a daemon that is starting, then sends the request.
 pub async fn send_when_started(
-    reach: &DaemonConnector,
+    connector: &DaemonConnector,
     question: InjectionRequest,
     until: Instant,
 ) -> Option<String> {
@@ -124,7 +124,7 @@ pub async fn send_when_started(
     let client = tokio::time::timeout_at(until, async {
         loop {
             // Resolved in every round: the endpoint may become known only when the daemon listens.
-            match reach.endpoint().connect().await {
+            match connector.endpoint().connect().await {
                 Ok(client) => return client,
                 Err(_) => tokio::time::sleep(POLL_INTERVAL).await,
             }

@@ -88,8 +88,8 @@ fn choose_deadlines(called: &HookCall) -> Deadlines {
 
 /// The factor for all deadlines, from `TOME_HOOK_PATIENCE`; 1 by default.
 fn read_patience() -> u32 {
-    let said = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
-    said.unwrap_or(1).clamp(1, PATIENCE_MAX)
+    let patience = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
+    patience.unwrap_or(1).clamp(1, PATIENCE_MAX)
 }
 
 /// Generates a unique delivery id.
@@ -124,15 +124,15 @@ fn run_for_agent(hook: &Arc<HookRun>) {
     }
     let worker = HookWorker::start(hook, HookWork::Payload(Arc::clone(&payload.bytes)));
     match worker.wait_for_text() {
-        Some(said) => print_text(said),
+        Some(text) => print_text(text),
         None => hand_over_unsettled(hook, &worker, payload),
     }
 }
 
-fn print_text(said: Option<String>) {
-    if let Some(said) = said {
+fn print_text(text: Option<String>) {
+    if let Some(text) = text {
         // If the agent has closed the pipe, the injection is simply dropped.
-        let _ = std::io::stdout().write_all(said.as_bytes());
+        let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
 
@@ -166,21 +166,21 @@ fn continue_hook(hook: &Arc<HookRun>) {
 struct HookWorker {
     hook: Arc<HookRun>,
     ownership: Arc<DeliveryOwnership>,
-    told: mpsc::Receiver<WorkerMessage>,
+    messages: mpsc::Receiver<WorkerMessage>,
 }
 
 impl HookWorker {
     fn start(hook: &Arc<HookRun>, input: HookWork) -> Self {
-        let (teller, told) = mpsc::channel();
+        let (sender, messages) = mpsc::channel();
         let ownership = Arc::new(DeliveryOwnership::new());
         let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
-            deliver(&theirs, &input, &owned, &|told| {
+            deliver(&theirs, &input, &owned, &|message| {
                 // The receiver is gone once the time is up.
-                let _ = teller.send(told);
+                let _ = sender.send(message);
             });
         });
-        Self { hook: Arc::clone(hook), ownership, told }
+        Self { hook: Arc::clone(hook), ownership, messages }
     }
 
     /// Waits until the delivery is settled, and then for the text to print; `None` if the delivery was not
@@ -188,11 +188,11 @@ impl HookWorker {
     fn wait_for_text(&self) -> Option<Option<String>> {
         let waited = &self.hook.wait_clock;
         let Some(WorkerMessage::Settled { answer_by }) =
-            waited.receive(self.hook.deadlines.recorded, &self.told)
+            waited.receive(self.hook.deadlines.recorded, &self.messages)
         else {
             return None;
         };
-        let answered = answer_by.and_then(|until| waited.receive(until, &self.told));
+        let answered = answer_by.and_then(|until| waited.receive(until, &self.messages));
         Some(match answered {
             Some(WorkerMessage::Text(answer)) => answer,
             _ => None,
@@ -201,7 +201,7 @@ impl HookWorker {
 
     /// Waits until the delivery is settled, at most until the deadline.
     fn wait_until_settled(&self, until: Duration) -> bool {
-        self.hook.wait_clock.receive(until, &self.told).is_some()
+        self.hook.wait_clock.receive(until, &self.messages).is_some()
     }
 }
 

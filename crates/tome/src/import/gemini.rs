@@ -43,44 +43,44 @@ struct MessagePosition {
 struct ChatIndex {
     header: ChatHeader,
     folder: Option<String>,
-    places: Vec<MessagePosition>,
+    positions: Vec<MessagePosition>,
     by_id: HashMap<String, usize>,
     ids: Vec<String>,
     rewound: u64,
 }
 
 impl ChatIndex {
-    fn apply_record(&mut self, record: &Map<String, Value>, place: MessagePosition) {
+    fn apply_record(&mut self, record: &Map<String, Value>, position: MessagePosition) {
         if let Some(Value::Object(set)) = record.get("$set") {
             self.header.merge(set);
             let messages = set.get("messages").and_then(Value::as_array).into_iter().flatten();
             for (within, message) in messages.enumerate() {
                 let Value::Object(message) = message else { continue };
-                self.upsert_message(message, MessagePosition { within: Some(within), ..place });
+                self.upsert_message(message, MessagePosition { within: Some(within), ..position });
             }
         } else if let Some(Value::String(id)) = record.get("$rewindTo") {
             self.rewind(id);
         } else if record.contains_key("projectHash") || record.contains_key("sessionId") {
             self.header.merge(record);
         } else {
-            self.upsert_message(record, place);
+            self.upsert_message(record, position);
         }
     }
 
     /// A later write of a message replaces it at its original place.
-    fn upsert_message(&mut self, message: &Map<String, Value>, place: MessagePosition) {
-        if self.places.len() < HEAD_MESSAGES && self.folder.is_none() {
+    fn upsert_message(&mut self, message: &Map<String, Value>, position: MessagePosition) {
+        if self.positions.len() < HEAD_MESSAGES && self.folder.is_none() {
             self.folder = chat_folder_in(message);
         }
         let id = message.get("id").and_then(Value::as_str).unwrap_or_default();
-        let known = self.by_id.get(id).and_then(|at| self.places.get_mut(*at));
-        match known {
-            Some(known) if !id.is_empty() => *known = place,
+        let existing = self.by_id.get(id).and_then(|at| self.positions.get_mut(*at));
+        match existing {
+            Some(existing) if !id.is_empty() => *existing = position,
             _ => {
                 if !id.is_empty() {
-                    self.by_id.insert(id.to_owned(), self.places.len());
+                    self.by_id.insert(id.to_owned(), self.positions.len());
                 }
-                self.places.push(place);
+                self.positions.push(position);
                 self.ids.push(id.to_owned());
             }
         }
@@ -89,8 +89,8 @@ impl ChatIndex {
     /// Removes a message and everything after it.
     fn rewind(&mut self, id: &str) {
         let Some(at) = self.by_id.get(id).copied() else { return };
-        self.rewound += (self.places.len() - at) as u64;
-        self.places.truncate(at);
+        self.rewound += (self.positions.len() - at) as u64;
+        self.positions.truncate(at);
         for id in self.ids.drain(at..) {
             self.by_id.remove(&id);
         }
@@ -99,19 +99,19 @@ impl ChatIndex {
 
 pub fn read_update_log(source: &TranscriptSource, sink: &mut dyn RecordSink) -> Result<()> {
     let mut file = open_regular(&source.path, FinalLink::Follow)?;
-    let standing = build_chat_index(&file, sink)?;
-    let mut chat = build_chat_reader(source, &standing.header, standing.folder.as_deref());
-    for _ in 0..standing.rewound {
+    let index = build_chat_index(&file, sink)?;
+    let mut chat = build_chat_reader(source, &index.header, index.folder.as_deref());
+    for _ in 0..index.rewound {
         sink.accept(RecordOutcome::Skipped(RecordSkipReason::Rewound), 0)?;
     }
     let mut steps = RecordOutcomes::new();
     let mut list: (u64, Vec<Value>) = (u64::MAX, Vec::new());
-    for place in standing.places {
-        let message = match place.within {
-            None => read_record_at(&mut file, place)?,
+    for position in index.positions {
+        let message = match position.within {
+            None => read_record_at(&mut file, position)?,
             Some(within) => {
-                if list.0 != place.offset {
-                    list = (place.offset, take_messages(read_record_at(&mut file, place)?));
+                if list.0 != position.offset {
+                    list = (position.offset, take_messages(read_record_at(&mut file, position)?));
                 }
                 match list.1.get_mut(within).map(Value::take) {
                     Some(Value::Object(message)) => message,
@@ -121,7 +121,7 @@ pub fn read_update_log(source: &TranscriptSource, sink: &mut dyn RecordSink) -> 
         };
         chat.read_message(message, &mut steps);
         for step in steps.drain(..) {
-            sink.accept(step, place.number)?;
+            sink.accept(step, position.number)?;
         }
     }
     finish_chat(&mut chat, sink)
@@ -137,7 +137,7 @@ fn finish_chat(chat: &mut GeminiChatReader, sink: &mut dyn RecordSink) -> Result
 }
 
 fn build_chat_index(file: &File, sink: &mut dyn RecordSink) -> Result<ChatIndex> {
-    let mut standing = ChatIndex::default();
+    let mut index = ChatIndex::default();
     let mut lines = LineReader::new(file);
     while let Some(line) = lines.next_line()? {
         sink.add_bytes_read(line.length);
@@ -146,9 +146,9 @@ fn build_chat_index(file: &File, sink: &mut dyn RecordSink) -> Result<ChatIndex>
             continue;
         }
         let (offset, length) = (line.offset, line.length);
-        let place = MessagePosition { number: line.number, offset, length, within: None };
+        let position = MessagePosition { number: line.number, offset, length, within: None };
         match parse_record(line.bytes) {
-            Ok(Some(record)) => standing.apply_record(&record, place),
+            Ok(Some(record)) => index.apply_record(&record, position),
             Ok(None) => {}
             Err(_) if !line.is_ended => {
                 sink.accept(RecordOutcome::Skipped(RecordSkipReason::Unfinished), line.number)?;
@@ -156,14 +156,14 @@ fn build_chat_index(file: &File, sink: &mut dyn RecordSink) -> Result<ChatIndex>
             Err(reason) => sink.report_damage(line.number, reason),
         }
     }
-    Ok(standing)
+    Ok(index)
 }
 
 /// Reads a record again; yields an empty one if the file was overwritten in the meantime.
-fn read_record_at(file: &mut File, place: MessagePosition) -> Result<Map<String, Value>> {
-    file.seek(SeekFrom::Start(place.offset))?;
+fn read_record_at(file: &mut File, position: MessagePosition) -> Result<Map<String, Value>> {
+    file.seek(SeekFrom::Start(position.offset))?;
     let mut bytes = Vec::new();
-    file.take(place.length.min(LINE_BYTES_MAX)).read_to_end(&mut bytes)?;
+    file.take(position.length.min(LINE_BYTES_MAX)).read_to_end(&mut bytes)?;
     Ok(parse_record(bytes.trim_ascii()).ok().flatten().unwrap_or_default())
 }
 

@@ -135,8 +135,8 @@ impl ImportJob<'_> {
             agent: 0,
             source: 0,
         };
-        for (place, source) in sources.iter().enumerate() {
-            running.begin_source(place, source)?;
+        for (index, source) in sources.iter().enumerate() {
+            running.begin_source(index, source)?;
             if !is_wanted(&source) {
                 running.count_skipped(RecordSkipReason::Older);
                 running.add_bytes_read(source.bytes);
@@ -153,7 +153,7 @@ impl ImportJob<'_> {
 }
 
 impl ImportRun<'_> {
-    fn begin_source(&mut self, place: usize, source: &TranscriptSource) -> Result<()> {
+    fn begin_source(&mut self, index: usize, source: &TranscriptSource) -> Result<()> {
         let agents = &mut self.report.agents;
         if agents.last().is_none_or(|last| last.agent != source.agent.as_str()) {
             let agent = source.agent.as_str().to_owned();
@@ -164,7 +164,7 @@ impl ImportRun<'_> {
             self.send_batch()?;
         }
         self.agent = agent;
-        self.source = place;
+        self.source = index;
         if let Some(report) = self.agent_report() {
             report.files += 1;
             report.bytes += source.bytes;

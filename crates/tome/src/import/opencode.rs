@@ -180,8 +180,8 @@ fn table_columns(database: &Connection, table: &str) -> Result<HashSet<String>> 
 }
 
 fn session_info(row: &Row<'_>) -> Result<Map<String, Value>> {
-    let text = |place: usize| -> Result<Value> {
-        Ok(row.get::<_, Option<String>>(place)?.map_or(Value::Null, Value::String))
+    let text = |column: usize| -> Result<Value> {
+        Ok(row.get::<_, Option<String>>(column)?.map_or(Value::Null, Value::String))
     };
     let created: Option<i64> = row.get(5)?;
     let info = json!({

@@ -69,17 +69,17 @@ impl StoredEvents {
     }
 
     pub fn insert(&mut self, event: &Event) {
-        let place = self.stored.len();
+        let index = self.stored.len();
         let (turn, call) = (turn_id(&event.meta), call_id(event.kind, &event.meta));
-        self.ids.insert(event.id.clone(), place);
+        self.ids.insert(event.id.clone(), index);
         if let Some(call) = &call {
-            self.calls.entry(call.clone()).or_default().push(place);
+            self.calls.entry(call.clone()).or_default().push(index);
         }
         let (id, kind, at) = (event.id.clone(), event.kind, event.at);
         self.stored.push(StoredCandidate { id, kind, at, call, turn, is_matched: false });
         for likeness in self.fingerprints(event.kind, &event.text, event.tool.as_ref(), &event.meta)
         {
-            self.by_fingerprint.entry(likeness).or_default().push(place);
+            self.by_fingerprint.entry(likeness).or_default().push(index);
         }
         match event.kind {
             EventKind::SessionStart => self.starts.push(event.at),
@@ -93,8 +93,8 @@ impl StoredEvents {
     /// Returns whether a draft is stored. A stored event that matches is not matched again.
     pub fn match_draft(&mut self, draft: &Draft, sealer: &Sealer) -> bool {
         if let Identity::Fixed(id) = &draft.identity {
-            if let Some(place) = self.ids.get(id).copied() {
-                self.mark_matched(place);
+            if let Some(index) = self.ids.get(id).copied() {
+                self.mark_matched(index);
                 return true;
             }
             if !self.unmatched.insert(id.clone()) {
@@ -104,15 +104,15 @@ impl StoredEvents {
         if self.stored.is_empty() {
             return false;
         }
-        let found = self.find_match(draft, sealer);
-        if let Some(place) = found {
-            self.mark_matched(place);
+        let matched = self.find_match(draft, sealer);
+        if let Some(index) = matched {
+            self.mark_matched(index);
         }
-        found.is_some() || self.has_session_start(draft) || self.is_part_of_stop(draft, sealer)
+        matched.is_some() || self.has_session_start(draft) || self.is_part_of_stop(draft, sealer)
     }
 
-    fn mark_matched(&mut self, place: usize) {
-        if let Some(stored) = self.stored.get_mut(place) {
+    fn mark_matched(&mut self, index: usize) {
+        if let Some(stored) = self.stored.get_mut(index) {
             stored.is_matched = true;
         }
     }
@@ -120,34 +120,34 @@ impl StoredEvents {
     /// Returns stored events that are missing from the transcript although a duplicate under
     /// another id matched. Only meaningful after the whole transcript was compared.
     pub fn find_duplicates(&self) -> Vec<EventId> {
-        let mut found = HashSet::new();
-        for places in self.by_fingerprint.values() {
-            let stored = || places.iter().filter_map(|place| self.stored.get(*place));
-            for one in stored().filter(|one| !one.is_matched) {
+        let mut duplicates = HashSet::new();
+        for indexes in self.by_fingerprint.values() {
+            let stored = || indexes.iter().filter_map(|index| self.stored.get(*index));
+            for candidate in stored().filter(|candidate| !candidate.is_matched) {
                 let is_twin = |other: &StoredCandidate| {
-                    let is_other_call = one.call.is_some() && other.call.is_some();
-                    let is_other_turn = one.turn.is_some() && other.turn.is_some();
+                    let is_other_call = candidate.call.is_some() && other.call.is_some();
+                    let is_other_turn = candidate.turn.is_some() && other.turn.is_some();
                     other.is_matched
-                        && other.kind.default_role() == one.kind.default_role()
-                        && !(is_other_call && one.call != other.call)
-                        && !(is_other_turn && one.turn != other.turn)
-                        && one.at.distance_ms(other.at) <= MATCH_WINDOW_MS
+                        && other.kind.default_role() == candidate.kind.default_role()
+                        && !(is_other_call && candidate.call != other.call)
+                        && !(is_other_turn && candidate.turn != other.turn)
+                        && candidate.at.distance_ms(other.at) <= MATCH_WINDOW_MS
                 };
                 if stored().any(is_twin) {
-                    found.insert(one.id.clone());
+                    duplicates.insert(candidate.id.clone());
                 }
             }
         }
-        let mut found: Vec<EventId> = found.into_iter().collect();
-        found.sort();
-        found
+        let mut duplicates: Vec<EventId> = duplicates.into_iter().collect();
+        duplicates.sort();
+        duplicates
     }
 
     fn find_match(&self, draft: &Draft, sealer: &Sealer) -> Option<usize> {
         if let Some(call) = call_id(draft.kind, &draft.meta)
-            && let Some(place) = self.find_nearest(self.calls.get(&call), draft, MATCH_WINDOW_MS)
+            && let Some(index) = self.find_nearest(self.calls.get(&call), draft, MATCH_WINDOW_MS)
         {
-            return Some(place);
+            return Some(index);
         }
         let sealed = seal_for_comparison(draft, sealer);
         let likenesses =
@@ -166,19 +166,19 @@ impl StoredEvents {
 
     fn find_nearest(
         &self,
-        places: Option<&Vec<usize>>,
+        indexes: Option<&Vec<usize>>,
         draft: &Draft,
         within: u64,
     ) -> Option<usize> {
         let turn = turn_id(&draft.meta).filter(|_| draft.kind == EventKind::UserMessage);
-        let free = places?.iter().filter_map(|place| {
-            let stored = self.stored.get(*place).filter(|stored| !stored.is_matched)?;
+        let free = indexes?.iter().filter_map(|index| {
+            let stored = self.stored.get(*index).filter(|stored| !stored.is_matched)?;
             // The same text in another turn is another prompt.
             let is_other = turn.is_some() && stored.turn.is_some() && turn != stored.turn;
             let away = stored.at.distance_ms(draft.at);
-            (!is_other && away <= within).then_some((away, *place))
+            (!is_other && away <= within).then_some((away, *index))
         });
-        free.min().map(|(_, place)| place)
+        free.min().map(|(_, index)| index)
     }
 
     /// The first message may come long after the start that a hook recorded.
@@ -210,28 +210,28 @@ impl StoredEvents {
         let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(text)]);
         let named = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_loose = matches!(self.agent.as_str(), "codex" | "copilot");
-        let mut found = Vec::new();
+        let mut all = Vec::new();
         match (kind, tool) {
             (EventKind::ToolResult, Some(tool)) => {
                 let name = canonical_tool_name(&self.agent, &tool.name);
-                found.push(fingerprint(&["tool", name, &tool.input.to_string()]));
+                all.push(fingerprint(&["tool", name, &tool.input.to_string()]));
             }
             (EventKind::SessionStart, _) => {}
-            (EventKind::SessionEnd, _) => found.push(fingerprint(&["end"])),
-            (EventKind::Compaction, _) => found.push(fingerprint(&["compaction", named("phase")])),
+            (EventKind::SessionEnd, _) => all.push(fingerprint(&["end"])),
+            (EventKind::Compaction, _) => all.push(fingerprint(&["compaction", named("phase")])),
             (EventKind::SubagentStart, _) => {
-                found.push(fingerprint(&["subagent start", named("subagent")]));
-                found.extend(is_loose.then(|| fingerprint(&["subagent start"])));
+                all.push(fingerprint(&["subagent start", named("subagent")]));
+                all.extend(is_loose.then(|| fingerprint(&["subagent start"])));
             }
             (EventKind::SubagentStop, _) => {
-                found.extend((!text.trim().is_empty()).then(words));
-                found.push(fingerprint(&["subagent stop", named("subagent")]));
-                found.extend(is_loose.then(|| fingerprint(&["subagent stop"])));
+                all.extend((!text.trim().is_empty()).then(words));
+                all.push(fingerprint(&["subagent stop", named("subagent")]));
+                all.extend(is_loose.then(|| fingerprint(&["subagent stop"])));
             }
-            _ if !text.trim().is_empty() => found.push(words()),
+            _ if !text.trim().is_empty() => all.push(words()),
             _ => {}
         }
-        found
+        all
     }
 }
 

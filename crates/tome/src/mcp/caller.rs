@@ -54,11 +54,11 @@ pub struct McpCaller {
 impl AgentVariables {
     /// `var` reads an environment variable.
     pub fn from_env(var: &dyn Fn(&str) -> Option<String>) -> Self {
-        let said = |name| var(name).filter(|value| !value.trim().is_empty());
-        let folder = |name| said(name).filter(|folder| Path::new(folder).is_absolute());
+        let non_empty = |name| var(name).filter(|value| !value.trim().is_empty());
+        let folder = |name| non_empty(name).filter(|folder| Path::new(folder).is_absolute());
         let read = AGENT_VARIABLES
             .into_iter()
-            .map(|(agent, session, project)| (agent, said(session), folder(project)))
+            .map(|(agent, session, project)| (agent, non_empty(session), folder(project)))
             .filter(|(_, session, project)| session.is_some() || project.is_some());
         Self(read.collect())
     }
@@ -72,12 +72,12 @@ impl ServerEnvironment {
             .as_ref()
             .map(Agent::as_str)
             .or_else(|| client.and_then(agent_from_client_name));
-        let said = self.variables.0.iter().find(|(agent, session, _)| match named {
+        let variables = self.variables.0.iter().find(|(agent, session, _)| match named {
             Some(named) => named == *agent,
             // Several agents set the folder variable of another; only a session is unambiguous.
             None => session.is_some(),
         });
-        let (agent, session, project) = match said {
+        let (agent, session, project) = match variables {
             Some((agent, session, project)) => (Some(*agent), session.clone(), project.clone()),
             None => (None, None, None),
         };

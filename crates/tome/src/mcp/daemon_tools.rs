@@ -14,19 +14,19 @@ use super::limits::{CONCURRENT_CALLS_MAX, READ_ATTEMPTS_MAX};
 use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 
 pub struct DaemonTools {
-    reach: DaemonConnector,
+    connector: DaemonConnector,
     home: Home,
     room: Semaphore,
 }
 
 impl DaemonTools {
-    pub fn new(reach: DaemonConnector, home: Home) -> Self {
-        Self { reach, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
+    pub fn new(connector: DaemonConnector, home: Home) -> Self {
+        Self { connector, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
     }
 
     /// Starts the daemon if it is not running. Errors are reported by the first tool call.
     pub async fn start_daemon(&self) {
-        let _ = self.reach.connect(StartPolicy::IfNotRunning).await;
+        let _ = self.connector.connect(StartPolicy::IfNotRunning).await;
     }
 
     /// Calls a tool. Errors of the tool and of the connection are part of the response.
@@ -62,13 +62,13 @@ impl DaemonTools {
         times: usize,
     ) -> Result<v1::CallToolResponse, ConnectError> {
         for _ in 1..times {
-            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+            let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
             match client.call_tool(request.clone()).await {
                 Err(ClientError::Unreachable(_)) => {}
                 answer => return Ok(answer?),
             }
         }
-        let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+        let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
         Ok(client.call_tool(request).await?)
     }
 
@@ -83,7 +83,7 @@ impl DaemonTools {
             newest_first: true,
             ..EventListQuery::default()
         };
-        let client = self.reach.connect(StartPolicy::IfNotRunning).await.ok()?;
+        let client = self.connector.connect(StartPolicy::IfNotRunning).await.ok()?;
         let page = client.list_events(query).await.ok()?;
         page.events.into_iter().next().map(|event| event.session.to_string())
     }
@@ -102,9 +102,9 @@ fn failure_response(error: &ConnectError, effect: ToolEffect) -> v1::CallToolRes
         error,
         ConnectError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
     );
-    let said = match error {
-        ConnectError::Client(ClientError::NotFound(said) | ClientError::Invalid(said)) => {
-            said.clone()
+    let message = match error {
+        ConnectError::Client(ClientError::NotFound(message) | ClientError::Invalid(message)) => {
+            message.clone()
         }
         error if is_unsure && effect != ToolEffect::Reads => {
             format!("no response ({error}): read the note to check whether the change was made")
@@ -112,9 +112,9 @@ fn failure_response(error: &ConnectError, effect: ToolEffect) -> v1::CallToolRes
         error => format!("Tome's daemon did not respond: {error}"),
     };
     let hint = "run `tome doctor` in a shell to find the cause";
-    let json = json!({ "error": said, "kind": "failed", "hint": hint });
+    let json = json!({ "error": message, "kind": "failed", "hint": hint });
     v1::CallToolResponse {
-        text: format!("Error: {said}\n{hint}"),
+        text: format!("Error: {message}\n{hint}"),
         result_json: json.to_string(),
         is_error: true,
         error_kind: "failed".to_owned(),

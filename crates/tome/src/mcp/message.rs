@@ -63,8 +63,8 @@ pub fn parse_line(line: &[u8], is_open: bool) -> ParsedLine {
             ParsedLine::Rejected(error_response(&Value::Null, PARSE_ERROR, "this line is not JSON"))
         }
         Ok(Value::Array(several)) if several.len() > BATCH_MESSAGES_MAX => {
-            let said = format!("more than {BATCH_MESSAGES_MAX} messages on one line");
-            ParsedLine::Rejected(error_response(&Value::Null, INVALID_REQUEST, &said))
+            let problem = format!("more than {BATCH_MESSAGES_MAX} messages on one line");
+            ParsedLine::Rejected(error_response(&Value::Null, INVALID_REQUEST, &problem))
         }
         Ok(Value::Array(several)) if !several.is_empty() => {
             ParsedLine::Batch(several.into_iter().map(|one| parse_value(one, is_open)).collect())
@@ -90,8 +90,8 @@ pub fn duplicate_id_error(id: &Value) -> Value {
 }
 
 pub fn line_too_long_error(bytes_max: usize) -> Value {
-    let said = format!("this line is longer than {bytes_max} bytes");
-    error_response(&Value::Null, INVALID_REQUEST, &said)
+    let problem = format!("this line is longer than {bytes_max} bytes");
+    error_response(&Value::Null, INVALID_REQUEST, &problem)
 }
 
 fn classify_message(value: Value, is_open: bool) -> ParsedLine {
@@ -105,8 +105,8 @@ fn classify_message(value: Value, is_open: bool) -> ParsedLine {
             "an id must be a string or a number",
         )),
         (Some(method), Some(id)) if !SUPPORTED_REQUESTS.contains(&method.as_str()) => {
-            let said = format!("unknown method {:?}", tome_model::truncate_to(&method, 80));
-            ParsedLine::Rejected(error_response(id, METHOD_NOT_FOUND, &said))
+            let problem = format!("unknown method {:?}", tome_model::truncate_to(&method, 80));
+            ParsedLine::Rejected(error_response(id, METHOD_NOT_FOUND, &problem))
         }
         (Some(method), None) if !is_open || !SUPPORTED_NOTIFICATIONS.contains(&method.as_str()) => {
             ParsedLine::Ignored
@@ -123,8 +123,8 @@ fn parse_message(value: Value, id: Option<Value>) -> ParsedLine {
     match serde_json::from_value::<ClientMessage>(value) {
         Ok(message) => ParsedLine::Message(Box::new(message)),
         Err(_) => {
-            let said = "not a JSON-RPC 2.0 message with a method";
-            ParsedLine::Rejected(error_response(&id.unwrap_or_default(), INVALID_REQUEST, said))
+            let problem = "not a JSON-RPC 2.0 message with a method";
+            ParsedLine::Rejected(error_response(&id.unwrap_or_default(), INVALID_REQUEST, problem))
         }
     }
 }
@@ -161,8 +161,8 @@ pub fn cancelled_request_id(message: &ClientMessage) -> Option<Value> {
     cancelled.params.request_id.clone().map(NumberOrString::into_json_value)
 }
 
-fn error_response(id: &Value, code: i64, said: &str) -> Value {
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": said } })
+fn error_response(id: &Value, code: i64, problem: &str) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": problem } })
 }
 
 #[cfg(test)]

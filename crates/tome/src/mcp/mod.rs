@@ -36,14 +36,14 @@ use transport::StdioTransport;
 
 /// Serves until the client closes its input.
 pub fn serve(
-    reach: DaemonConnector,
+    connector: DaemonConnector,
     home: Home,
     surroundings: ServerEnvironment,
     toolsets: &Toolsets,
     hooks_state_rules: bool,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let calls = Arc::new(DaemonTools::new(reach, home));
+    let calls = Arc::new(DaemonTools::new(connector, home));
     let (calls_of_server, tools) = (calls.clone(), toolsets.tools());
     let server = McpServer { calls: calls_of_server, surroundings, tools, hooks_state_rules };
     let served = runtime.block_on(run_server(server, calls));

@@ -53,9 +53,9 @@ pub async fn get(
     arguments: Option<&JsonObject>,
 ) -> Result<GetPromptResult, ErrorData> {
     let guide = GUIDES.iter().find(|guide| guide.name == name).ok_or_else(|| {
-        let known = GUIDES.map(|guide| guide.name).join(", ");
+        let names = GUIDES.map(|guide| guide.name).join(", ");
         let name = tome_model::truncate_to(name, 80);
-        ErrorData::invalid_params(format!("unknown prompt {name:?}; available: {known}"), None)
+        ErrorData::invalid_params(format!("unknown prompt {name:?}; available: {names}"), None)
     })?;
     let read = json!({ "path": guide.path, "scope": "coder" });
     let answer = calls.call_tool("memory_read", ToolEffect::Reads, &read, who).await;

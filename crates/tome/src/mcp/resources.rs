@@ -110,8 +110,8 @@ pub async fn read(
     uri: &str,
 ) -> Result<ReadResourceResult, ErrorData> {
     let address = ResourceAddress::parse(uri).ok_or_else(|| {
-        let said = format!("unknown resource {:?}", tome_model::truncate_to(uri, 200));
-        ErrorData::resource_not_found(said, Some(json!({ "uri": uri })))
+        let message = format!("unknown resource {:?}", tome_model::truncate_to(uri, 200));
+        ErrorData::resource_not_found(message, Some(json!({ "uri": uri })))
     })?;
     let ask = async |tool, arguments: Value| {
         response_text(uri, &calls.call_tool(tool, ToolEffect::Reads, &arguments, who).await)
@@ -134,10 +134,11 @@ async fn render_overview(calls: &DaemonTools, who: &McpCaller) -> Result<String,
     let own = calls.call_tool("memory_read", ToolEffect::Reads, &own, who).await;
     let contents = calls.call_tool("get_toc_root", ToolEffect::Reads, &json!({}), who).await;
     let contents = response_text(super::uri::OVERVIEW_URI, &contents)?;
-    Ok(match own.is_error {
+    Ok(if own.is_error {
         // A session that is unknown or has not begun has no overview.
-        true => format!("# This project\n\n{contents}\n"),
-        false => format!("{}\n\n# This project\n\n{contents}\n", own.text.trim_end()),
+        format!("# This project\n\n{contents}\n")
+    } else {
+        format!("{}\n\n# This project\n\n{contents}\n", own.text.trim_end())
     })
 }
 
@@ -159,8 +160,9 @@ async fn call_tool_json(
     arguments: Value,
 ) -> Value {
     let answer = calls.call_tool(tool, ToolEffect::Reads, &arguments, who).await;
-    match answer.is_error {
-        true => Value::Null,
-        false => serde_json::from_str(&answer.result_json).unwrap_or_default(),
+    if answer.is_error {
+        Value::Null
+    } else {
+        serde_json::from_str(&answer.result_json).unwrap_or_default()
     }
 }

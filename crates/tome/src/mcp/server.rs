@@ -31,8 +31,8 @@ type McpRequestContext = RequestContext<RoleServer>;
 type McpResult<T> = Result<T, ErrorData>;
 
 impl McpServer {
-    fn caller(&self, asked: &McpRequestContext) -> McpCaller {
-        let client = asked.client_info();
+    fn caller(&self, context: &McpRequestContext) -> McpCaller {
+        let client = context.client_info();
         self.surroundings.identify_caller(client.as_ref().map(|client| client.name.as_str()))
     }
 
@@ -40,8 +40,8 @@ impl McpServer {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             let (name, known) = (tome_model::truncate_to(name, 80), known.join(", "));
-            let said = format!("Unknown tool: {name:?} is not offered; available: {known}");
-            ErrorData::invalid_params(said, None)
+            let message = format!("Unknown tool: {name:?} is not offered; available: {known}");
+            ErrorData::invalid_params(message, None)
         })
     }
 }
@@ -49,12 +49,12 @@ impl McpServer {
 /// Runs `work` unless the client cancels the request. The daemon may still complete a call that was
 /// already sent.
 async fn unless_cancelled<T>(
-    asked: &McpRequestContext,
+    context: &McpRequestContext,
     work: impl Future<Output = McpResult<T>>,
 ) -> McpResult<T> {
     tokio::select! {
         answer = work => answer,
-        () = asked.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+        () = context.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
     }
 }
 
@@ -72,7 +72,7 @@ impl ServerHandler for McpServer {
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: McpRequestContext,
+        _context: McpRequestContext,
     ) -> McpResult<ListToolsResult> {
         Ok(ListToolsResult::with_all_items(
             self.tools.iter().map(tool_listing::describe_tool).collect(),
@@ -82,14 +82,14 @@ impl ServerHandler for McpServer {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        asked: McpRequestContext,
+        context: McpRequestContext,
     ) -> McpResult<CallToolResponse> {
         let tool = self.find_tool(&request.name)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let who = self.caller(&asked);
-        unless_cancelled(&asked, async {
-            let said = self.calls.call_tool(tool.name, tool.effect, &arguments, &who).await;
-            Ok(tool_result::build_tool_result(&said, tool.effect).into())
+        let who = self.caller(&context);
+        unless_cancelled(&context, async {
+            let answer = self.calls.call_tool(tool.name, tool.effect, &arguments, &who).await;
+            Ok(tool_result::build_tool_result(&answer, tool.effect).into())
         })
         .await
     }
@@ -97,17 +97,17 @@ impl ServerHandler for McpServer {
     async fn list_resources(
         &self,
         page: Option<PaginatedRequestParams>,
-        asked: McpRequestContext,
+        context: McpRequestContext,
     ) -> McpResult<ListResourcesResult> {
         let cursor = page.and_then(|page| page.cursor);
-        let who = self.caller(&asked);
-        unless_cancelled(&asked, resources::list(&self.calls, &who, cursor.as_deref())).await
+        let who = self.caller(&context);
+        unless_cancelled(&context, resources::list(&self.calls, &who, cursor.as_deref())).await
     }
 
     async fn list_resource_templates(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: McpRequestContext,
+        _context: McpRequestContext,
     ) -> McpResult<ListResourceTemplatesResult> {
         Ok(resources::templates())
     }
@@ -115,17 +115,17 @@ impl ServerHandler for McpServer {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        asked: McpRequestContext,
+        context: McpRequestContext,
     ) -> McpResult<ReadResourceResponse> {
-        let who = self.caller(&asked);
-        let read = unless_cancelled(&asked, resources::read(&self.calls, &who, &request.uri));
+        let who = self.caller(&context);
+        let read = unless_cancelled(&context, resources::read(&self.calls, &who, &request.uri));
         read.await.map(Into::into)
     }
 
     async fn list_prompts(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: McpRequestContext,
+        _context: McpRequestContext,
     ) -> McpResult<ListPromptsResult> {
         Ok(prompts::list())
     }
@@ -133,12 +133,12 @@ impl ServerHandler for McpServer {
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        asked: McpRequestContext,
+        context: McpRequestContext,
     ) -> McpResult<GetPromptResponse> {
-        let who = self.caller(&asked);
+        let who = self.caller(&context);
         let arguments = request.arguments.as_ref();
         let got =
-            unless_cancelled(&asked, prompts::get(&self.calls, &who, &request.name, arguments));
+            unless_cancelled(&context, prompts::get(&self.calls, &who, &request.name, arguments));
         got.await.map(Into::into)
     }
 
@@ -146,9 +146,9 @@ impl ServerHandler for McpServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _asked: McpRequestContext,
+        _context: McpRequestContext,
     ) -> McpResult<CustomResult> {
-        let said = format!("invalid params for {}", request.method);
-        Err(ErrorData::invalid_params(said, None))
+        let message = format!("invalid params for {}", request.method);
+        Err(ErrorData::invalid_params(message, None))
     }
 }

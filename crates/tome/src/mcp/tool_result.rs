@@ -17,14 +17,16 @@ pub fn build_tool_result(answer: &CallToolResponse, effect: ToolEffect) -> CallT
     let is_quoted = effect == ToolEffect::Reads && !answer.is_error;
     let object = result_object(answer);
     let mut content = vec![ContentBlock::text(answer.text.as_str())];
-    let beside = match is_quoted {
-        true => object.get("version").and_then(Value::as_str).map(|it| format!("version: {it}")),
-        false => describe_missing_fields(&object, &answer.text),
+    let beside = if is_quoted {
+        object.get("version").and_then(Value::as_str).map(|it| format!("version: {it}"))
+    } else {
+        describe_missing_fields(&object, &answer.text)
     };
     content.extend(beside.map(ContentBlock::text));
-    let mut result = match answer.is_error {
-        true => CallToolResult::error(content),
-        false => CallToolResult::success(content),
+    let mut result = if answer.is_error {
+        CallToolResult::error(content)
+    } else {
+        CallToolResult::success(content)
     };
     result.structured_content = (!is_quoted).then_some(Value::Object(object));
     result

@@ -115,9 +115,10 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
             }
             if is_end || newline.is_some() {
                 let line = std::mem::take(&mut self.line);
-                return match std::mem::take(&mut self.is_too_long) {
-                    true => InputLine::TooLong,
-                    false => InputLine::Line(line),
+                return if std::mem::take(&mut self.is_too_long) {
+                    InputLine::TooLong
+                } else {
+                    InputLine::Line(line)
                 };
             }
         }
@@ -135,11 +136,11 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
     }
 
     /// Queues the messages of a batch; their responses are sent together.
-    fn split_batch(&mut self, several: Vec<ParsedLine>, bytes: usize) {
+    fn split_batch(&mut self, lines: Vec<ParsedLine>, bytes: usize) {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
-        let bytes = bytes / several.len().max(1);
-        for heard in several {
-            match heard {
+        let bytes = bytes / lines.len().max(1);
+        for parsed in lines {
+            match parsed {
                 ParsedLine::Message(message) => {
                     waiting.extend(message::request_id(&message));
                     self.rest.push_back((*message, bytes));
@@ -149,8 +150,8 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
                 ParsedLine::Ignored | ParsedLine::Batch(_) => {}
             }
         }
-        let whole = self.batches.begin_batch(waiting, answers);
-        self.refusal = whole.map(|whole| OutputLine::new(&whole, Vec::new()));
+        let batch = self.batches.begin_batch(waiting, answers);
+        self.refusal = batch.map(|batch| OutputLine::new(&batch, Vec::new()));
     }
 
     /// Returns the next queued message once there is budget for its response; `Some(None)` if there
@@ -217,20 +218,20 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for StdioTrans
                 }
                 continue;
             }
-            let (heard, bytes) = match self.next_input().await {
+            let (parsed, bytes) = match self.next_input().await {
                 InputLine::Line(line) => (message::parse_line(&line, self.is_open), line.len()),
                 InputLine::TooLong => {
                     (ParsedLine::Rejected(message::line_too_long_error(LINE_BYTES_MAX)), 0)
                 }
                 InputLine::End => return None,
             };
-            match heard {
+            match parsed {
                 ParsedLine::Message(message) => self.rest.push_back((*message, bytes)),
                 ParsedLine::Rejected(answer) => {
                     self.refusal = Some(OutputLine::new(&answer, Vec::new()));
                 }
                 ParsedLine::Ignored => {}
-                ParsedLine::Batch(several) => self.split_batch(several, bytes),
+                ParsedLine::Batch(lines) => self.split_batch(lines, bytes),
             }
         }
     }

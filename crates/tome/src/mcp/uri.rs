@@ -32,15 +32,15 @@ impl ResourceAddress {
             INDEX_URI => return Some(Self::Index),
             _ => {}
         }
-        let given = |text: String| Some(text).filter(|text| !text.is_empty());
+        let non_empty = |text: String| Some(text).filter(|text| !text.is_empty());
         if let Some(id) = uri.strip_prefix(NODE_PREFIX) {
-            return given(percent_decode(id)?).map(Self::Node);
+            return non_empty(percent_decode(id)?).map(Self::Node);
         }
         let (path, scope) = match uri.strip_prefix(NOTE_PREFIX)?.split_once('?') {
             None => (uri.strip_prefix(NOTE_PREFIX)?, Scope::Project),
             Some((path, query)) => (path, Scope::from_name(query.strip_prefix("scope=")?)?),
         };
-        given(percent_decode(path)?).map(|path| Self::Note(path, scope))
+        non_empty(percent_decode(path)?).map(|path| Self::Note(path, scope))
     }
 
     pub fn to_uri(&self) -> String {
@@ -59,10 +59,11 @@ impl ResourceAddress {
 fn percent_encode(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte);
     text.bytes()
-        .map(|byte| match is_plain(byte) {
-            true => char::from(byte).to_string(),
-            false => format!("%{byte:02X}"),
-        })
+        .map(
+            |byte| {
+                if is_plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }
+            },
+        )
         .collect()
 }
 

@@ -111,28 +111,30 @@ fn update_event_hooks(
     let document = parse_object(text)?;
     let listed = document.get("hooks").and_then(|hooks| hooks.get(event));
     let groups = listed.map(hook_groups).unwrap_or_default();
-    let place = groups.iter().position(is_tome_group).filter(|_| wanted.is_some());
+    let kept_index = groups.iter().position(is_tome_group).filter(|_| wanted.is_some());
     let mut text = text.to_owned();
     for (index, group) in groups.iter().enumerate().rev() {
-        let way =
+        let path =
             [JsonPathStep::Key("hooks"), JsonPathStep::Key(event), JsonPathStep::Index(index)];
-        if place == Some(index) {
+        if kept_index == Some(index) {
             if let Some(wanted) = wanted.filter(|wanted| !is_equivalent(group, wanted)) {
-                text = json_text::replace_value(&text, &way, wanted)?;
+                text = json_text::replace_value(&text, &path, wanted)?;
             }
         } else if is_tome_group(group) {
-            text = json_text::remove_value(&text, &way)?;
+            text = json_text::remove_value(&text, &path)?;
         } else {
             for inner in tome_handler_indices(group).into_iter().rev() {
-                let way =
-                    [way.as_slice(), &[JsonPathStep::Key("hooks"), JsonPathStep::Index(inner)]]
+                let path =
+                    [path.as_slice(), &[JsonPathStep::Key("hooks"), JsonPathStep::Index(inner)]]
                         .concat();
-                text = json_text::remove_value(&text, &way)?;
+                text = json_text::remove_value(&text, &path)?;
             }
         }
     }
     match wanted {
-        Some(wanted) if place.is_none() => json_text::push_value(&text, &["hooks", event], wanted),
+        Some(wanted) if kept_index.is_none() => {
+            json_text::push_value(&text, &["hooks", event], wanted)
+        }
         None if !groups.is_empty() && groups.iter().all(is_tome_group) => {
             json_text::remove_value(&text, &[JsonPathStep::Key("hooks"), JsonPathStep::Key(event)])
         }
@@ -183,10 +185,11 @@ fn is_equivalent(group: &Value, wanted: &Value) -> bool {
 fn install_server(text: &str, server: &McpServerEntry) -> Result<String, EditError> {
     let document = parse_object(text)?;
     let settings = Value::Object(server.settings.clone());
-    let Some(found) = document.get(server.holder).and_then(|holder| holder.get(TOME_KEY)) else {
+    let Some(installed) = document.get(server.holder).and_then(|holder| holder.get(TOME_KEY))
+    else {
         return json_text::set_value(text, &[server.holder, TOME_KEY], &settings);
     };
-    if !CommandWords::from_settings(found).is_server() {
+    if !CommandWords::from_settings(installed).is_server() {
         return Err(EditError::Shape(format!(
             "`{}.{TOME_KEY}` is already used for another server; rename that one",
             server.holder
@@ -195,7 +198,7 @@ fn install_server(text: &str, server: &McpServerEntry) -> Result<String, EditErr
     let mut text = text.to_owned();
     for key in ["command", "args"] {
         let wanted = settings.get(key);
-        if let Some(wanted) = wanted.filter(|wanted| found.get(key) != Some(wanted)) {
+        if let Some(wanted) = wanted.filter(|wanted| installed.get(key) != Some(wanted)) {
             text = json_text::set_value(&text, &[server.holder, TOME_KEY, key], wanted)?;
         }
     }
@@ -211,8 +214,8 @@ fn uninstall_json(text: &str, before: Option<&str>) -> Result<String, EditError>
         text = update_event_hooks(&text, event, None)?;
     }
     for holder in SERVER_KEYS {
-        let found = document.get(holder).and_then(|holder| holder.get(TOME_KEY));
-        if found.is_some_and(|found| CommandWords::from_settings(found).is_server()) {
+        let installed = document.get(holder).and_then(|holder| holder.get(TOME_KEY));
+        if installed.is_some_and(|installed| CommandWords::from_settings(installed).is_server()) {
             text = json_text::remove_value(
                 &text,
                 &[JsonPathStep::Key(holder), JsonPathStep::Key(TOME_KEY)],

@@ -52,25 +52,25 @@ pub fn parse(text: &str) -> Result<Option<Value>, EditError> {
 
 /// Sets the value at a path of keys, creating missing objects.
 pub fn set_value(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
-    let Some((last, way)) = keys.split_last() else { return Ok(text.to_owned()) };
-    let text = create_objects(text, way)?;
+    let Some((last, parents)) = keys.split_last() else { return Ok(text.to_owned()) };
+    let text = create_objects(text, parents)?;
     let page = ParsedJson::parse(&text)?;
-    let steps: Vec<JsonPathStep<'_>> = way.iter().map(|key| JsonPathStep::Key(key)).collect();
+    let steps: Vec<JsonPathStep<'_>> = parents.iter().map(|key| JsonPathStep::Key(key)).collect();
     let object = page.find(&steps).filter(|node| matches!(node.kind, JsonNodeKind::Object(_)));
-    let object = object.ok_or_else(|| not_an_object(way))?;
+    let object = object.ok_or_else(|| not_an_object(parents))?;
     match object.find_member(JsonPathStep::Key(last)) {
         Some(member) => Ok(page.splice(member.value.at.clone(), &page.render_value(value))),
-        None => page.insert_member(object, Some(last), value).ok_or_else(|| not_an_object(way)),
+        None => page.insert_member(object, Some(last), value).ok_or_else(|| not_an_object(parents)),
     }
 }
 
 /// Appends a value to the array at a path of keys, creating the array and missing objects.
 pub fn push_value(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
-    let (last, way) = keys.split_last().ok_or_else(|| not_an_object(keys))?;
-    let mut text = create_objects(text, way)?;
+    let (last, parents) = keys.split_last().ok_or_else(|| not_an_object(keys))?;
+    let mut text = create_objects(text, parents)?;
     let steps: Vec<JsonPathStep<'_>> = keys.iter().map(|key| JsonPathStep::Key(key)).collect();
     if ParsedJson::parse(&text)?.find(&steps).is_none() {
-        text = set_value(&text, &[way, &[last]].concat(), &Value::Array(Vec::new()))?;
+        text = set_value(&text, &[parents, &[last]].concat(), &Value::Array(Vec::new()))?;
     }
     let page = ParsedJson::parse(&text)?;
     let array = page.find(&steps).filter(|node| matches!(node.kind, JsonNodeKind::Array(_)));
@@ -108,8 +108,8 @@ pub fn replace_value(
 /// Removes a member or element with its comma and, if nothing else is on them, its lines.
 pub fn remove_value(text: &str, steps: &[JsonPathStep<'_>]) -> Result<String, EditError> {
     let page = ParsedJson::parse(text)?;
-    let Some((last, way)) = steps.split_last() else { return Ok(text.to_owned()) };
-    let Some(holder) = page.find(way) else { return Ok(text.to_owned()) };
+    let Some((last, parents)) = steps.split_last() else { return Ok(text.to_owned()) };
+    let Some(holder) = page.find(parents) else { return Ok(text.to_owned()) };
     Ok(page.remove_member(holder, *last).unwrap_or_else(|| text.to_owned()))
 }
 
@@ -119,17 +119,18 @@ fn create_objects(text: &str, keys: &[&str]) -> Result<String, EditError> {
     if ParsedJson::parse(&text)?.root.is_none() {
         text = append_empty_object(&text);
     }
-    let mut way: Vec<JsonPathStep<'_>> = Vec::new();
+    let mut parents: Vec<JsonPathStep<'_>> = Vec::new();
     for key in keys {
         let page = ParsedJson::parse(&text)?;
-        let holder = page.find(&way).filter(|node| matches!(node.kind, JsonNodeKind::Object(_)));
+        let holder =
+            page.find(&parents).filter(|node| matches!(node.kind, JsonNodeKind::Object(_)));
         let holder = holder.ok_or_else(|| not_an_object(keys))?;
         let empty = Value::Object(serde_json::Map::new());
         if holder.find_member(JsonPathStep::Key(key)).is_none() {
             let inserted = page.insert_member(holder, Some(key), &empty);
             text = inserted.ok_or_else(|| not_an_object(keys))?;
         }
-        way.push(JsonPathStep::Key(key));
+        parents.push(JsonPathStep::Key(key));
     }
     Ok(text)
 }

@@ -55,20 +55,20 @@ impl FilePlan {
 /// Compares the files of these agents with the disk.
 pub fn build_plan(
     clients: &[&'static AgentIntegration],
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     book: &UndoJournal,
 ) -> SetupPlan {
     let mut plan = SetupPlan::default();
     for client in clients {
-        for mut part in (client.install_files)(ground) {
+        for mut part in (client.install_files)(environment) {
             if part.path.ends_with(SKILL_FILE) {
-                match skills::choose_skill_file(client, ground, part.path, &plan.files) {
+                match skills::choose_skill_file(client, environment, part.path, &plan.files) {
                     Some(path) => part.path = path,
                     None => continue,
                 }
             }
-            if let Some(known) = plan.files.iter_mut().find(|known| known.path == part.path) {
-                known.agents.push(client.name);
+            if let Some(planned) = plan.files.iter_mut().find(|planned| planned.path == part.path) {
+                planned.agents.push(client.name);
                 continue;
             }
             let read = disk::read(&part.path).map_err(SetupError::disk(&part.path));
@@ -138,13 +138,13 @@ fn decide_action(
 /// the others are written.
 pub fn apply_plan(
     plan: &SetupPlan,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     book: &mut UndoJournal,
 ) -> Result<Vec<SetupError>, std::io::Error> {
     let mut failed = Vec::new();
     let mut chosen = Vec::new();
     for file in &plan.files {
-        match record_original(file, ground, book) {
+        match record_original(file, environment, book) {
             Ok(()) => chosen.push(file),
             Err(error) => failed.push(error),
         }
@@ -162,18 +162,18 @@ pub fn apply_plan(
 /// Records the original content of a file in the undo journal.
 fn record_original(
     file: &FilePlan,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     book: &mut UndoJournal,
 ) -> Result<(), SetupError> {
     let disk_error = || SetupError::disk(&file.path);
-    let known = book.entry(&file.path).cloned();
+    let recorded = book.entry(&file.path).cloned();
     let mut agents: BTreeSet<String> =
-        known.as_ref().map(|known| known.agents.clone()).unwrap_or_default();
+        recorded.as_ref().map(|recorded| recorded.agents.clone()).unwrap_or_default();
     agents.extend(file.agents.iter().map(|agent| (*agent).to_owned()));
     let Some(text) = file.new_text() else {
         // Unchanged, but another agent may now use it.
-        if let Some(known) = known.filter(|_| matches!(file.action, FileAction::Keep)) {
-            book.insert(UndoEntry { agents, ..known });
+        if let Some(recorded) = recorded.filter(|_| matches!(file.action, FileAction::Keep)) {
+            book.insert(UndoEntry { agents, ..recorded });
         }
         return Ok(());
     };
@@ -186,30 +186,32 @@ fn record_original(
     let mut entry = UndoEntry {
         path: file.path.clone(),
         agents,
-        project: ground.project.clone(),
+        project: environment.project.clone(),
         form: FileFormat::from_content(&file.content),
         before: None,
         after: content_hash(text.as_bytes()),
         made: disk::missing_folders(&file.path),
     };
     let hash = now.as_deref().map(content_hash);
-    match known {
+    match recorded {
         // As Tome left it, or restored by the user: the recorded original is still valid.
-        Some(known) if hash == Some(known.after.clone()) || hash == known.before => {
-            entry.before = known.before;
-            entry.made = [known.made, entry.made].concat();
+        Some(recorded) if hash == Some(recorded.after.clone()) || hash == recorded.before => {
+            entry.before = recorded.before;
+            entry.made = [recorded.made, entry.made].concat();
             entry.made.dedup();
         }
         // Changed since, or installed by hand: the original is the content without Tome's parts.
-        known => {
-            let bare = now.as_deref().map(|now| original_content(file, now, known.as_ref(), book));
+        recorded => {
+            let bare =
+                now.as_deref().map(|now| original_content(file, now, recorded.as_ref(), book));
             // If everything in it is Tome's, the file did not exist before.
-            let is_ours = known.as_ref().is_some_and(|known| known.before.is_none())
+            let is_ours = recorded.as_ref().is_some_and(|recorded| recorded.before.is_none())
                 || matches!(file.content, InstallContent::Text { .. });
             let bare = bare.filter(|bare| !is_ours || !edit::is_blank(bare));
             entry.before =
                 bare.map(|bare| book.store_original(&bare)).transpose().map_err(disk_error())?;
-            entry.made = [known.map(|known| known.made).unwrap_or_default(), entry.made].concat();
+            entry.made =
+                [recorded.map(|recorded| recorded.made).unwrap_or_default(), entry.made].concat();
         }
     }
     book.insert(entry);

@@ -20,39 +20,43 @@ const SKILL_BYTES_MAX: u64 = 64 * 1024;
 /// if the agent already reads a copy outside the project.
 pub fn choose_skill_file(
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     default: PathBuf,
     planned: &[FilePlan],
 ) -> Option<PathBuf> {
-    if ground.project.is_some() && find_copies(client, &without_project(ground)).next().is_some() {
+    if environment.project.is_some()
+        && find_copies(client, &without_project(environment)).next().is_some()
+    {
         return None;
     }
-    let files = || (client.skill_folders)(ground).into_iter().map(|folder| folder.join(SKILL_FILE));
+    let files =
+        || (client.skill_folders)(environment).into_iter().map(|folder| folder.join(SKILL_FILE));
     let is_planned = |file: &PathBuf| planned.iter().any(|known| known.path == *file);
-    files().find(is_planned).or_else(|| find_copies(client, ground).next()).or(Some(default))
+    files().find(is_planned).or_else(|| find_copies(client, environment).next()).or(Some(default))
 }
 
 /// Returns superfluous copies of the skill that an agent reads: in a folder that setup does not
 /// use, or in the project although the user's folders have one.
 pub fn redundant_copies(
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     in_project: Option<&Environment<'_>>,
 ) -> Vec<PathBuf> {
-    let of_person: Vec<PathBuf> = find_copies(client, ground).collect();
+    let of_person: Vec<PathBuf> = find_copies(client, environment).collect();
     let of_project: Vec<PathBuf> =
-        in_project.into_iter().flat_map(|ground| find_copies(client, ground)).collect();
-    let is_default = |file: &Path, ground: &Environment<'_>| {
-        let mut folders =
-            INTEGRATIONS.iter().filter_map(|one| (one.skill_folders)(ground).into_iter().next());
+        in_project.into_iter().flat_map(|environment| find_copies(client, environment)).collect();
+    let is_default = |file: &Path, environment: &Environment<'_>| {
+        let mut folders = INTEGRATIONS
+            .iter()
+            .filter_map(|one| (one.skill_folders)(environment).into_iter().next());
         folders.any(|folder| file.starts_with(folder))
     };
     let total = of_person.len() + of_project.len();
     let has_one = !of_person.is_empty();
-    let of_person = of_person.into_iter().filter(|file| !is_default(file, ground));
-    let of_project = of_project
-        .into_iter()
-        .filter(|file| has_one || in_project.is_some_and(|ground| !is_default(file, ground)));
+    let of_person = of_person.into_iter().filter(|file| !is_default(file, environment));
+    let of_project = of_project.into_iter().filter(|file| {
+        has_one || in_project.is_some_and(|environment| !is_default(file, environment))
+    });
     let redundant: Vec<PathBuf> = of_person.chain(of_project).collect();
     if total > 1 { redundant } else { Vec::new() }
 }
@@ -60,9 +64,9 @@ pub fn redundant_copies(
 /// Finds the copies of the skill that an agent reads at the user or project level.
 fn find_copies(
     client: &AgentIntegration,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
 ) -> impl Iterator<Item = PathBuf> {
-    let folders = (client.skill_folders)(ground).into_iter();
+    let folders = (client.skill_folders)(environment).into_iter();
     folders.map(|folder| folder.join(SKILL_FILE)).filter(|file| is_tome_skill(file))
 }
 
@@ -74,11 +78,11 @@ fn is_tome_skill(file: &Path) -> bool {
     read.is_ok() && String::from_utf8_lossy(&bytes).contains(OWNERSHIP_MARK)
 }
 
-fn without_project<'a>(ground: &Environment<'a>) -> Environment<'a> {
+fn without_project<'a>(environment: &Environment<'a>) -> Environment<'a> {
     Environment {
-        home: ground.home.clone(),
+        home: environment.home.clone(),
         project: None,
-        launch: ground.launch.clone(),
-        var: ground.var,
+        launch: environment.launch.clone(),
+        var: environment.var,
     }
 }

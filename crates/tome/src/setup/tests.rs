@@ -79,7 +79,7 @@ fn text() -> impl Strategy<Value = (Value, String)> {
     })
 }
 
-fn said(text: &str) -> Value {
+fn parse(text: &str) -> Value {
     json_text::parse(text).unwrap().unwrap_or_default()
 }
 
@@ -103,7 +103,7 @@ proptest! {
         };
         prop_assert!(!is_taken(&value));
         prop_assert_eq!(&edit::install(&form, Some(&wired)).unwrap(), &wired);
-        let after = said(&wired);
+        let after = parse(&wired);
         for name in value.as_object().unwrap().keys() {
             if name != "hooks" && name != "mcpServers" {
                 prop_assert_eq!(&after[name], &value[name]);
@@ -119,8 +119,8 @@ proptest! {
         prop_assert_eq!(count(&wired), count(&text));
         let bare = edit::uninstall(&form, &wired, Some(&text)).unwrap();
         let from_text = edit::uninstall(&form, &text, Some(&text)).unwrap();
-        prop_assert_eq!(pruned(said(&bare)), pruned(said(&from_text)));
-        let left = said(&bare);
+        prop_assert_eq!(pruned(parse(&bare)), pruned(parse(&from_text)));
+        let left = parse(&bare);
         prop_assert_eq!(left["mcpServers"].get("tome"), None);
         prop_assert!(!left["hooks"].to_string().contains("tome"), "{}", bare);
         if !text.contains("tome") && text.contains('\n') && !text.contains("{}") && !text.contains("[]") {

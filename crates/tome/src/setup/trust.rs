@@ -36,10 +36,10 @@ pub fn read_codex_trust(folder: &Path) -> HookTrust {
     let Ok(config) = toml_text::parse(&config) else { return HookTrust::Unknown };
     let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
-    let is_trusted = |place: &str, hash: &str| {
-        let keys = [&path, &real].map(|path| format!("{}:{place}", path.display()));
-        let found = keys.iter().find_map(|key| state?.get(key)?.get("trusted_hash")?.as_str());
-        found == Some(hash)
+    let is_trusted = |position: &str, hash: &str| {
+        let keys = [&path, &real].map(|path| format!("{}:{position}", path.display()));
+        let trusted = keys.iter().find_map(|key| state?.get(key)?.get("trusted_hash")?.as_str());
+        trusted == Some(hash)
     };
     let mut seen = false;
     let mut untrusted = Vec::new();
@@ -89,11 +89,11 @@ pub(super) fn trust_hash(event: &str, group: &Value, handler: &Value) -> String 
     if let (Some(message), Some(hook)) = (handler.get("statusMessage"), hook.as_object_mut()) {
         hook.shift_insert(2, "statusMessage".to_owned(), message.clone());
     }
-    let mut known = json!({ "event_name": event, "hooks": [hook] });
-    if let (Some(matcher), Some(known)) = (group.get("matcher"), known.as_object_mut()) {
-        known.insert("matcher".to_owned(), matcher.clone());
+    let mut hashed = json!({ "event_name": event, "hooks": [hook] });
+    if let (Some(matcher), Some(hashed)) = (group.get("matcher"), hashed.as_object_mut()) {
+        hashed.insert("matcher".to_owned(), matcher.clone());
     }
-    let hash = digest::digest(&digest::SHA256, known.to_string().as_bytes());
+    let hash = digest::digest(&digest::SHA256, hashed.to_string().as_bytes());
     let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
     format!("sha256:{hex}")
 }

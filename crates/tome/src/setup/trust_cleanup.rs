@@ -28,31 +28,36 @@ struct HooksFile {
     names: BTreeSet<PathBuf>,
     /// `<event>:<group>:<hook>` of Tome's hooks; `None` if the file is gone, which makes all its
     /// records obsolete.
-    places: Option<BTreeSet<String>>,
+    positions: Option<BTreeSet<String>>,
 }
 
 impl TrustCleanup {
     /// Collects the hooks in files that the journal lists, and in the file that setup currently
     /// uses for the project or the user.
-    pub fn collect<'p>(ground: &Environment<'_>, recorded: impl Iterator<Item = &'p Path>) -> Self {
-        let mut commands = BTreeSet::from([ground.launch.shell_line(&["hook", "codex"])]);
+    pub fn collect<'p>(
+        environment: &Environment<'_>,
+        recorded: impl Iterator<Item = &'p Path>,
+    ) -> Self {
+        let mut commands = BTreeSet::from([environment.launch.shell_line(&["hook", "codex"])]);
         let recorded: BTreeSet<&Path> =
             recorded.filter(|path| path.ends_with("hooks.json")).collect();
         let mut hooks: Vec<HooksFile> =
             recorded.iter().map(|file| HooksFile::read(file, &mut commands)).collect();
-        let own = ground.project_or_user(".codex", codex_config_folder(ground)).join("hooks.json");
+        let own = environment
+            .project_or_user(".codex", codex_config_folder(environment))
+            .join("hooks.json");
         if !recorded.contains(own.as_path()) {
             let mut file = HooksFile::read(&own, &mut commands);
             // A file that is gone and was not Tome's may have left records of other hooks.
-            file.places.get_or_insert_default();
+            file.positions.get_or_insert_default();
             hooks.push(file);
         }
         Self { hooks, commands }
     }
 
     /// Codex keeps all trust records in the user's config.
-    pub fn config_file(ground: &Environment<'_>) -> PathBuf {
-        codex_config_folder(ground).join("config.toml")
+    pub fn config_file(environment: &Environment<'_>) -> PathBuf {
+        codex_config_folder(environment).join("config.toml")
     }
 
     /// Removes the records from the text of `config.toml`; `before` is the text before setup.
@@ -62,16 +67,16 @@ impl TrustCleanup {
 
     fn is_tome_record(&self, key: &str, hash: Option<&str>) -> bool {
         self.hooks.iter().any(|file| {
-            file.hook_position(key).is_some_and(|place| {
-                file.places.as_ref().is_none_or(|places| places.contains(place))
-                    || self.matches_tome_hash(place, hash)
+            file.hook_position(key).is_some_and(|position| {
+                file.positions.as_ref().is_none_or(|positions| positions.contains(position))
+                    || self.matches_tome_hash(position, hash)
             })
         })
     }
 
     /// Whether a record matches a hook as Tome writes it, at any position.
-    fn matches_tome_hash(&self, place: &str, hash: Option<&str>) -> bool {
-        let event = place.split(':').next().unwrap_or_default();
+    fn matches_tome_hash(&self, position: &str, hash: Option<&str>) -> bool {
+        let event = position.split(':').next().unwrap_or_default();
         self.commands.iter().any(|command| {
             TIMEOUTS_S.iter().any(|timeout| {
                 let handler = json!({ "command": command, "timeout": timeout });
@@ -83,7 +88,7 @@ impl TrustCleanup {
 
 impl HooksFile {
     fn read(file: &Path, commands: &mut BTreeSet<String>) -> Self {
-        let places = match disk::read(file) {
+        let positions = match disk::read(file) {
             Ok(None) => None,
             Ok(Some(bytes)) => {
                 let text = String::from_utf8_lossy(&bytes);
@@ -93,7 +98,7 @@ impl HooksFile {
             Err(_) => Some(BTreeSet::new()),
         };
         let real = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        Self { names: BTreeSet::from([file.to_owned(), real]), places }
+        Self { names: BTreeSet::from([file.to_owned(), real]), positions }
     }
 
     /// Extracts the position of the hook from a record's key, if it refers to this file.
@@ -104,25 +109,25 @@ impl HooksFile {
     }
 }
 
-fn codex_config_folder(ground: &Environment<'_>) -> PathBuf {
-    ground.folder_or_default("CODEX_HOME", ".codex")
+fn codex_config_folder(environment: &Environment<'_>) -> PathBuf {
+    environment.folder_or_default("CODEX_HOME", ".codex")
 }
 
 /// Collects the positions and command lines of Tome's hooks in `hooks.json`.
 fn collect_hook_positions(hooks: &Value, commands: &mut BTreeSet<String>) -> BTreeSet<String> {
-    let mut places = BTreeSet::new();
+    let mut positions = BTreeSet::new();
     let events = hooks.get("hooks").and_then(Value::as_object);
     for (event, groups) in events.into_iter().flatten() {
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = group.get("hooks").and_then(Value::as_array);
             for (inner, handler) in handlers.into_iter().flatten().enumerate() {
                 if CommandWords::from_settings(handler).is_hook() {
-                    places.insert(format!("{}:{at}:{inner}", to_snake_case(event)));
+                    positions.insert(format!("{}:{at}:{inner}", to_snake_case(event)));
                     let command = handler.get("command").and_then(Value::as_str);
                     commands.extend(command.map(str::to_owned));
                 }
             }
         }
     }
-    places
+    positions
 }

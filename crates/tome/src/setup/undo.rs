@@ -42,32 +42,32 @@ pub enum UndoAction {
 /// Plans the undo for these agents, limited to the environment's project if it has one.
 pub fn plan_undo(
     clients: &[&'static AgentIntegration],
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     book: &UndoJournal,
 ) -> Vec<FileUndo> {
     let names: BTreeSet<String> = clients.iter().map(|client| client.name.to_owned()).collect();
     let mut all = Vec::new();
     let is_meant = |entry: &&UndoEntry| {
         !entry.agents.is_disjoint(&names)
-            && (ground.project.is_none() || entry.project == ground.project)
+            && (environment.project.is_none() || entry.project == environment.project)
     };
     let meant: Vec<&UndoEntry> = book.entries().iter().filter(is_meant).collect();
     let of_codex = meant.iter().filter(|entry| entry.agents.contains("codex"));
     let untrust = names
         .contains("codex")
-        .then(|| TrustCleanup::collect(ground, of_codex.map(|entry| entry.path.as_path())));
+        .then(|| TrustCleanup::collect(environment, of_codex.map(|entry| entry.path.as_path())));
     for entry in meant {
         all.push(plan_entry(entry, &names, book, untrust.as_ref()));
     }
     for client in clients {
-        for part in (client.install_files)(ground) {
-            let known = book.entry(&part.path).is_some();
-            if !known && !all.iter().any(|seen| seen.path == part.path) {
+        for part in (client.install_files)(environment) {
+            let is_recorded = book.entry(&part.path).is_some();
+            if !is_recorded && !all.iter().any(|seen| seen.path == part.path) {
                 all.extend(plan_unrecorded(part.path, &part.content, untrust.as_ref()));
             }
         }
     }
-    let config = TrustCleanup::config_file(ground);
+    let config = TrustCleanup::config_file(environment);
     if let Some(untrust) = untrust
         && !all.iter().any(|file| file.path == config)
     {

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::eventually;
 
-use crate::model::{Call, Model, ModelConfig, Step};
+use crate::model::{Call, Model, ModelRequest, Step};
 use crate::stage::Stage;
 use crate::story::{self, Cast, PROMPT};
 use crate::{clients, headless};
@@ -122,17 +122,17 @@ fn claude_code_gets_decisions_at_edits_and_memory_for_subagents() {
     stage.world.ingest(&(lines.join("\n") + "\n"));
     stage.set_up(CAST.agent);
     stage.run(command(&stage).args(["-p", "Write the lexer and find out how it reads numbers."]));
-    let asked = stage.model.asked();
+    let requests = stage.model.requests();
     let told = |why: &str| {
         let all = stage.injections();
         all.iter().any(|one| one["why"] == why && one["handed"] == true)
     };
     // Hooks have production deadlines: what was not ready in time is not expected.
     println!("in time: decision {}, subagent {}", told("decision"), told("subagent"));
-    assert!(!told("decision") || asked[1].text().contains("<tome-memory kind=\"decision\">"));
+    assert!(!told("decision") || requests[1].text().contains("<tome-memory kind=\"decision\">"));
     // The subagent works beside the main agent, so its request has no fixed place.
-    let is_told = |one: &ModelConfig| one.text().contains("<tome-memory kind=\"subagent\">");
-    assert_eq!(asked.iter().filter(|one| is_told(one)).count(), usize::from(told("subagent")));
+    let is_told = |one: &ModelRequest| one.text().contains("<tome-memory kind=\"subagent\">");
+    assert_eq!(requests.iter().filter(|one| is_told(one)).count(), usize::from(told("subagent")));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "fn scan() {}\n", "the tool ran");
     assert_eq!(stage.world.tome(&["stop"]).code, 0);
 }

@@ -19,7 +19,7 @@ pub fn check(cast: &Cast, prepare: impl Fn(&Stage), command: impl Fn(&Stage, &st
             stage.set_up(cast.agent);
         }
         let ran = stage.run(&mut command(&stage, PROMPT));
-        assert_eq!(stage.model.asked().len(), 2, "{}", stage.model.log());
+        assert_eq!(stage.model.requests().len(), 2, "{}", stage.model.log());
         if with_tome {
             let stored = stage.world.events();
             assert!(stored.iter().any(|event| event["kind"] == "user_message"), "{stored:?}");

@@ -91,9 +91,9 @@ fn opencode_stores_a_session_and_gets_its_injections() {
     }
     // Response times are measured by the bench.
     stage.run(&mut opencode(&stage));
-    let asked = stage.model.asked();
-    assert_eq!((asked.len(), stage.model.steps_left()), (2, 0), "{}", stage.model.log());
-    let first = asked[0].text();
+    let requests = stage.model.requests();
+    assert_eq!((requests.len(), stage.model.steps_left()), (2, 0), "{}", stage.model.log());
+    let first = requests[0].text();
     assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
     assert_eq!(first.matches("<name>tome-memory</name>").count(), 1, "{first}");
     let events = stored(&stage);

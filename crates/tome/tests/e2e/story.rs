@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::{eventually, eventually_within};
 
-use crate::model::{Call, ModelConfig, Step};
+use crate::model::{Call, ModelRequest, Step};
 use crate::stage::Stage;
 
 pub const PROMPT: &str = "How do we flush the frobnicator cache before the nightly migration?";
@@ -82,14 +82,14 @@ const HEALED_WITHIN: Duration = Duration::from_secs(150);
 /// Checks all results and stops the daemon. Hooks have production deadlines: an injection that is
 /// not ready in time is not expected in a request.
 pub fn end(stage: &Stage, cast: &Cast) {
-    let asked = stage.model.asked();
+    let requests = stage.model.requests();
     let told = Told::by(stage);
     // Another request would be a second nudge.
     let nudges = usize::from(told.has("store"));
-    let steps = (asked.len(), stage.model.steps_left());
+    let steps = (requests.len(), stage.model.steps_left());
     assert_eq!(steps, (3 + nudges, 1 - nudges), "{}", stage.model.log());
-    the_model_was_told(&asked, &told);
-    the_mcp_server_answered(&asked, cast);
+    the_model_was_told(&requests, &told);
+    the_mcp_server_answered(&requests, cast);
     the_events_are_stored(stage, cast, &told);
     everything_is_stored_without_an_import(stage, cast);
     an_import_finds_nothing_new(stage, cast);
@@ -125,31 +125,31 @@ impl Told {
 }
 
 /// Checks that each delivered injection is in the following request, and in none before.
-fn the_model_was_told(asked: &[ModelConfig], told: &Told) {
-    let first = asked[0].text();
+fn the_model_was_told(requests: &[ModelRequest], told: &Told) {
+    let first = requests[0].text();
     let started = told.has("startup") || told.has("new");
     assert_eq!(first.contains("<tome-memory kind=\"start\">"), started, "{first}");
     assert!(!started || first.contains(FACT), "{first}");
     assert_eq!(first.contains("<tome-memory kind=\"hints\">"), told.has("hints"), "{first}");
     assert!(!told.has("hints") || first.contains(ANSWER), "{first}");
-    assert!(!asked[1].text().contains(REPLAN));
-    let planned = asked[2].text();
+    assert!(!requests[1].text().contains(REPLAN));
+    let planned = requests[2].text();
     assert_eq!(planned.contains(REPLAN), told.has("replan"), "{planned}");
     assert!(!told.has("replan") || planned.contains(LESSON), "{planned}");
-    assert!(asked[..3].iter().all(|one| !one.text().contains(STORE)));
-    if let Some(last) = asked.get(3) {
+    assert!(requests[..3].iter().all(|one| !one.text().contains(STORE)));
+    if let Some(last) = requests.get(3) {
         assert!(last.text().contains(STORE), "{}", last.text());
         assert_eq!(last.text().matches(REPLAN).count(), planned.matches(REPLAN).count());
     }
 }
 
-fn the_mcp_server_answered(asked: &[ModelConfig], cast: &Cast) {
+fn the_mcp_server_answered(requests: &[ModelRequest], cast: &Cast) {
     let call = (cast.recall)(Value::Null);
     for name in [Some(call.tool), call.group].into_iter().flatten() {
-        let offered = asked[0].offered();
+        let offered = requests[0].offered();
         assert!(offered.iter().any(|tool| tool == name), "{name} in {offered:?}");
     }
-    let results = asked[1].results();
+    let results = requests[1].results();
     assert_eq!(results.len(), 1, "{results:?}");
     assert!(results[0].contains(ANSWER) && results[0].contains(CITATION), "{results:?}");
 }
@@ -163,7 +163,7 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
             events.into_iter().filter(|event| event["session_id"] != "old").collect();
         let has = |kind: &str, text: &str| {
             let mut of_kind = mine.iter().filter(|event| event["kind"] == kind);
-            of_kind.any(|event| event["text"].as_str().is_some_and(|said| said.contains(text)))
+            of_kind.any(|event| event["text"].as_str().is_some_and(|stored| stored.contains(text)))
         };
         (has("session_end", "") && has("assistant_stop", last)).then_some(mine)
     });

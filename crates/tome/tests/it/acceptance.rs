@@ -87,8 +87,8 @@ fn dateless(text: &str) -> String {
     out
 }
 
-fn check(said: &str, expected: &Expect) {
-    expected.assert_eq(&dateless(said));
+fn check(output: &str, expected: &Expect) {
+    expected.assert_eq(&dateless(output));
 }
 
 fn typed(file: &str, name: &str, description: &str, of: &str, content: &str) -> Value {
@@ -178,7 +178,7 @@ fn typed_notes_refuse_invalid_calls_with_exact_messages() {
     agent(&world, "memory_write", &note);
     let before = file(&world, "a.md");
     daemon_up(&world);
-    for (tool, arguments, code, said) in [
+    for (tool, arguments, code, message) in [
         ("memory_read", json!({"filename": "x.md"}), 4, "Memory file 'x.md' not found."),
         ("memory_delete", json!({"filename": "x.md"}), 4, "Memory file 'x.md' not found."),
         (
@@ -202,10 +202,10 @@ fn typed_notes_refuse_invalid_calls_with_exact_messages() {
         ),
     ] {
         let complaint = refused(&world, tool, &arguments, code);
-        assert!(complaint.starts_with(&format!("error: {said}\n")), "{complaint}");
+        assert!(complaint.starts_with(&format!("error: {message}\n")), "{complaint}");
         let answer = wire(&world, tool, &arguments);
         assert!(answer.is_error);
-        assert_eq!(answer.text.lines().next().unwrap(), format!("Error: {said}"));
+        assert_eq!(answer.text.lines().next().unwrap(), format!("Error: {message}"));
     }
     for (tool, arguments) in [
         ("memory_write", json!({"path": "MEMORY.md", "content": "x"})),
@@ -571,9 +571,9 @@ fn only_allowed_facts_can_be_created() {
                    "new_path": "/memories/facts/other.md"}),
         ),
     ] {
-        let said = "Fact file \"other.md\" is not allowed. Only allowed: user.md, memory.md";
+        let message = "Fact file \"other.md\" is not allowed. Only allowed: user.md, memory.md";
         let complaint = refused(&world, tool, &arguments, 2);
-        assert!(complaint.contains(said), "{tool}: {complaint}");
+        assert!(complaint.contains(message), "{tool}: {complaint}");
     }
     let names: Vec<_> = std::fs::read_dir(notebook(&world).join("facts")).unwrap().collect();
     assert_eq!(names.len(), 2, "{names:?}");

@@ -234,7 +234,7 @@ fn a_killed_backup_is_continued_by_the_next() {
             _ => drop(world.kill_daemon()),
         }
         child.wait().unwrap();
-        // It may have been quicker: then it is whole.
+        // It may have finished first: then it is complete.
         let _ = std::fs::rename(&file, &partial);
         assert!(partial.is_file());
     }
@@ -243,10 +243,10 @@ fn a_killed_backup_is_continued_by_the_next() {
     let before = world.events();
     let ran = world.tome(&["backup", name, "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let said = ran.json();
-    assert_eq!(said["holds"]["events"], json!(3_001), "{said}");
+    let report = ran.json();
+    assert_eq!(report["holds"]["events"], json!(3_001), "{report}");
     // How much is kept depends on when the kill came, and may be nothing.
-    assert!(said["reused"]["events"].as_u64().unwrap_or(0) <= 3_000, "{said}");
+    assert!(report["reused"]["events"].as_u64().unwrap_or(0) <= 3_000, "{report}");
     assert!(!partial.exists());
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let empty = world.path().join("empty");

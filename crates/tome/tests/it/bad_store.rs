@@ -61,8 +61,8 @@ fn the_spool_keeps_events_of_a_bad_store_and_drains_the_others() {
     assert!(recalled.stderr.contains(missing), "{}", recalled.stderr);
     let root = world.tome(&["toc", "--all-projects"]);
     assert!(root.stderr.contains(missing), "{}", root.stderr);
-    let asked = json!({"query": "g1"}).to_string();
-    let tool = world.tome(&["tool", "recall_memory", &asked, "--project", "/good"]);
+    let query = json!({"query": "g1"}).to_string();
+    let tool = world.tome(&["tool", "recall_memory", &query, "--project", "/good"]);
     assert!(tool.stdout.contains("Not included: 2 events"), "{}", tool.stdout);
     // Logged once, not at every attempt.
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();

@@ -178,8 +178,8 @@ fn bad_data_is_reported_with_file_and_line() {
     ];
     for (number, (file, text, wanted)) in cases.into_iter().enumerate() {
         let data = spoilt(&world, &format!("case{number}"), file, text);
-        let said = complaint(&world, &data);
-        assert!(said.contains(wanted), "{wanted}: {said}");
+        let message = complaint(&world, &data);
+        assert!(message.contains(wanted), "{wanted}: {message}");
     }
     assert!(complaint(&world, &world.folder("nothing")).contains("no data set in"));
     assert!(complaint(&world, &world.path().join("nowhere")).contains("cannot read"));

@@ -27,7 +27,7 @@ pub fn project(world: &World) -> std::path::PathBuf {
     app
 }
 
-fn said(ran: &CommandResult) -> &str {
+fn stdout(ran: &CommandResult) -> &str {
     assert_eq!(ran.code, 0, "{ran:?}");
     &ran.stdout
 }
@@ -36,10 +36,10 @@ fn said(ran: &CommandResult) -> &str {
 fn a_fact_learned_in_one_chat_is_known_in_the_next() {
     let world = world();
     let learnt = chat(&world, &[], "I am Zhang San.\n");
-    assert!(said(&learnt).contains("Noted in facts/user.md: Name: Zhang San."), "{learnt:?}");
+    assert!(stdout(&learnt).contains("Noted in facts/user.md: Name: Zhang San."), "{learnt:?}");
     assert!(learnt.stderr.contains("· memory_write facts/user.md"), "{}", learnt.stderr);
-    let asked = chat(&world, &["What's my name?"], "");
-    assert_eq!(said(&asked).trim(), "You are Zhang San (facts/user.md).");
+    let answered = chat(&world, &["What's my name?"], "");
+    assert_eq!(stdout(&answered).trim(), "You are Zhang San (facts/user.md).");
     let printed = chat(&world, &["-p", "what is my name?"], "");
     assert_eq!(
         (printed.code, printed.stdout.as_str()),
@@ -56,8 +56,8 @@ fn a_fact_learned_in_one_chat_is_known_in_the_next() {
     let located = World::run(&mut at(&world, &["init", "--json"]), b"").json();
     let file = std::path::Path::new(located["folder"].as_str().unwrap()).join("facts/user.md");
     std::fs::write(&file, note.stdout.replace("Zhang San", "Zhang Wei")).unwrap();
-    let asked = chat(&world, &["-p", "Who am I?"], "");
-    assert_eq!(said(&asked).trim(), "You are Zhang Wei (facts/user.md).");
+    let answered = chat(&world, &["-p", "Who am I?"], "");
+    assert_eq!(stdout(&answered).trim(), "You are Zhang Wei (facts/user.md).");
     // And corrects it in the chat.
     chat(&world, &["call me Li Na"], "");
     let note = std::fs::read_to_string(&file).unwrap();
@@ -80,9 +80,12 @@ fn a_chat_is_stored_as_a_session() {
     let found = World::run(&mut at(&world, &["recall", "which port", "--json"]), b"").json();
     assert!(found.to_string().contains("7070"), "{found}");
     let known = chat(&world, &["-p", "what do you know about the port?"], "");
-    assert!(said(&known).contains("- The port is 7070 (facts/project.md)"), "{known:?}");
+    assert!(stdout(&known).contains("- The port is 7070 (facts/project.md)"), "{known:?}");
     let recalled = chat(&world, &["-p", "what did we say about tabs?"], "");
-    assert!(!said(&recalled).contains("we use tabs"), "a demonstration is no memory: {recalled:?}");
+    assert!(
+        !stdout(&recalled).contains("we use tabs"),
+        "a demonstration is no memory: {recalled:?}"
+    );
 }
 
 #[test]
@@ -120,7 +123,7 @@ fn slash_commands_are_run_by_the_chat() {
     chat(&world, &[], "I am Ada.\n");
     let typed = "/memory\n/memory facts/user.md\n/recall Ada\n/toc\n/overview\n/cost\n/reflect\n/help\n/mem\n/nonsense\n/recall\n/exit\nnever\n";
     let ran = chat(&world, &["--session", "s"], typed);
-    let (out, err) = (said(&ran), &ran.stderr);
+    let (out, err) = (stdout(&ran), &ran.stderr);
     assert!(out.contains("facts/user.md") && out.contains("- Name: Ada"), "{out}");
     assert!(!out.contains("I am Ada."), "an offline chat is in neither recall nor contents: {out}");
     assert!(out.contains("0 tokens in") && out.contains("costs nothing"), "{out}");
@@ -148,7 +151,7 @@ fn a_plan_triggers_an_injection_of_lessons() {
     let stored = world.tome(&["tool", "coder_memory_store", lesson]);
     assert_eq!(stored.code, 0, "{stored:?}");
     let ran = chat(&world, &["--session", "s"], "plan the release of the lexer\n");
-    let (out, err) = (said(&ran), &ran.stderr);
+    let (out, err) = (stdout(&ran), &ran.stderr);
     assert!(err.contains("· update_plan 7 steps"), "{err}");
     assert!(err.contains("memory: lessons for this plan"), "{err}");
     assert!(err.contains("· update_plan 8 steps"), "{err}");
@@ -168,10 +171,10 @@ fn a_finished_chat_is_reflected_on() {
     assert!(!left_out.stderr.contains("remembered"), "{}", left_out.stderr);
     let ran = chat(&world, &["--session", "b"], typed);
     assert!(ran.stderr.contains("remembered in episodes/"), "{}", ran.stderr);
-    let asked = chat(&world, &["-p", "what do you know about the logger?"], "");
-    assert!(said(&asked).contains("the leak in the logger"), "{asked:?}");
+    let answered = chat(&world, &["-p", "what do you know about the logger?"], "");
+    assert!(stdout(&answered).contains("the leak in the logger"), "{answered:?}");
     let recalled = chat(&world, &["-p", "what bug did we fix last time?"], "");
-    assert!(said(&recalled).contains("logger"), "{recalled:?}");
+    assert!(stdout(&recalled).contains("logger"), "{recalled:?}");
     // A second reflection adds nothing.
     let again = chat(&world, &["--resume", "b"], "hello again\n");
     assert!(again.stderr.contains("nothing new to remember"), "{}", again.stderr);
@@ -221,13 +224,13 @@ fn slash_commands_in_json_mode_print_json() {
 fn a_prompt_may_have_several_lines_and_has_a_size_limit() {
     let world = world();
     let ran = chat(&world, &["--session", "s"], "remember that\\\nthe port is 7070\n\n  \n");
-    assert!(said(&ran).contains("The port is 7070"), "{ran:?}");
+    assert!(stdout(&ran).contains("The port is 7070"), "{ran:?}");
     let events = list(&world, &["--session", "s"]);
     assert!(texts(&events).contains(&"remember that\nthe port is 7070"), "{events:?}");
     let empty = chat(&world, &["-p"], "  \n");
     assert!(empty.code == 1 && empty.stderr.contains("the prompt is empty"), "{empty:?}");
     let piped = chat(&world, &["-p", "--session", "p"], "I am Ada.\nThat is all.\n");
-    assert!(said(&piped).contains("Name: Ada"), "{piped:?}");
+    assert!(stdout(&piped).contains("Name: Ada"), "{piped:?}");
     let flood = chat(&world, &["-p"], &"x".repeat(2 << 20));
     assert!(flood.code == 1 && flood.stderr.contains("into a file"), "{flood:?}");
 }

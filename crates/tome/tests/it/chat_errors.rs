@@ -10,9 +10,12 @@ use crate::scene::{list, texts, world};
 /// A prompt fails; then the model works again, and the resumed chat still has the prompt.
 fn check_failure(provider: &str, broken: &ScriptedAnswer, kind: &str, hint: &str) {
     let broken = broken.clone();
-    let server = ModelServer::directed(move |asked| match last(asked).contains("better now?") {
-        true => ScriptedAnswer::text("Mended."),
-        false => broken.clone(),
+    let server = ModelServer::directed(move |request| {
+        if last(request).contains("better now?") {
+            ScriptedAnswer::text("Mended.")
+        } else {
+            broken.clone()
+        }
     });
     let world = configured(&server, provider, "timeout = \"30s\"");
     let failed = chat(&world, &["-p", "--json", "--session", "s", "find the marmot"], "");
@@ -26,9 +29,9 @@ fn check_failure(provider: &str, broken: &ScriptedAnswer, kind: &str, hint: &str
     assert!(plain.stderr.contains("error: ") && plain.stderr.contains("hint: "), "{plain:?}");
     let mended = chat(&world, &["-p", "--resume", "s", "better now?"], "");
     assert_eq!((mended.code, mended.stdout.as_str()), (0, "Mended.\n"), "{mended:?}");
-    let asked = server.requests();
-    assert!(asked.last().unwrap().body.to_string().contains("find the marmot"));
-    check_calls(asked.last().unwrap());
+    let requests = server.requests();
+    assert!(requests.last().unwrap().body.to_string().contains("find the marmot"));
+    check_calls(requests.last().unwrap());
 }
 
 #[test]
@@ -104,9 +107,9 @@ fn settings_that_cannot_work_are_reported_before_a_request() {
 #[test]
 fn invalid_tool_calls_are_reported_to_the_model() {
     for provider in BOTH {
-        let server = ModelServer::directed(|asked| {
-            check_calls(asked);
-            let last = last(asked);
+        let server = ModelServer::directed(|request| {
+            check_calls(request);
+            let last = last(request);
             if last.contains("do something") {
                 ScriptedAnswer::text("Let me see.")
                     .and_call_with("read_file", "{\"path\": ")
@@ -134,9 +137,12 @@ fn invalid_tool_calls_are_reported_to_the_model() {
 
 #[test]
 fn endless_tool_calls_are_stopped_after_the_round_limit() {
-    let server = ModelServer::directed(|asked| match last(asked).contains("stop now") {
-        true => ScriptedAnswer::text("Stopped."),
-        false => ScriptedAnswer::call("list_files", &json!({})),
+    let server = ModelServer::directed(|request| {
+        if last(request).contains("stop now") {
+            ScriptedAnswer::text("Stopped.")
+        } else {
+            ScriptedAnswer::call("list_files", &json!({}))
+        }
     });
     let world = configured(&server, "openai", "");
     let ran = chat(&world, &["--rounds", "3", "--session", "s", "--no-reflect", "work"], "");

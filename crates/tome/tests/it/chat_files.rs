@@ -25,9 +25,12 @@ fn result(world: &World, prompt: &str) -> String {
 
 /// Returns the result of a tool call in a project with this file.
 fn called(file: (&str, &str), name: &'static str, arguments: Value) -> String {
-    let server = ModelServer::directed(move |asked| match last(asked).contains("look at it") {
-        true => ScriptedAnswer::call(name, &arguments),
-        false => ScriptedAnswer::text("Seen."),
+    let server = ModelServer::directed(move |request| {
+        if last(request).contains("look at it") {
+            ScriptedAnswer::call(name, &arguments)
+        } else {
+            ScriptedAnswer::text("Seen.")
+        }
     });
     let world = configured(&server, "openai", "");
     project(&world);
@@ -88,9 +91,12 @@ fn files_outside_the_project_are_not_accessible() {
         "src/nothing.rs",
     ] {
         let tool = tool(&world, &format!("read {path}"));
-        let said = tool["result"].as_str().unwrap();
-        assert_eq!(tool["failed"], true, "{path}: {said}");
-        assert!(!said.contains("crown jewels") && !said.contains("refs/heads"), "{path}: {said}");
+        let refusal = tool["result"].as_str().unwrap();
+        assert_eq!(tool["failed"], true, "{path}: {refusal}");
+        assert!(
+            !refusal.contains("crown jewels") && !refusal.contains("refs/heads"),
+            "{path}: {refusal}"
+        );
     }
     let absolute = app.join("src/main.rs");
     assert!(result(&world, &format!("read {}", absolute.display())).contains("println"));
@@ -206,8 +212,11 @@ fn a_home_folder_is_not_a_project() {
     {
         let mut command = world.command(&["chat", "--offline", "--json", prompt]);
         let ran = World::run(command.current_dir(folder), b"");
-        let said = ran.json_lines();
-        assert!(said[0]["text"].as_str().unwrap().contains("is not a project folder"), "{said:?}");
-        assert!(!ran.stdout.contains("dear diary"), "{said:?}");
+        let lines = ran.json_lines();
+        assert!(
+            lines[0]["text"].as_str().unwrap().contains("is not a project folder"),
+            "{lines:?}"
+        );
+        assert!(!ran.stdout.contains("dear diary"), "{lines:?}");
     }
 }

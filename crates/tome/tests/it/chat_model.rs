@@ -34,8 +34,8 @@ pub fn chat(world: &World, args: &[&str], typed: &str) -> CommandResult {
 }
 
 /// Returns the texts of a request's last message: a prompt or tool results.
-pub fn last(asked: &ModelRequest) -> String {
-    let messages = asked.body["messages"].as_array().unwrap();
+pub fn last(request: &ModelRequest) -> String {
+    let messages = request.body["messages"].as_array().unwrap();
     let tail: Vec<&Value> = messages
         .iter()
         .rev()
@@ -57,13 +57,13 @@ fn words(content: &Value) -> String {
 }
 
 /// Whether the request comes from the reflector.
-pub fn reflects(asked: &ModelRequest) -> bool {
-    asked.body.to_string().contains("You keep the long-term memory")
+pub fn reflects(request: &ModelRequest) -> bool {
+    request.body.to_string().contains("You keep the long-term memory")
 }
 
 /// Checks that every call of a request has its result in the following message.
-pub fn check_calls(asked: &ModelRequest) {
-    let messages = asked.body["messages"].as_array().unwrap();
+pub fn check_calls(request: &ModelRequest) {
+    let messages = request.body["messages"].as_array().unwrap();
     for (n, message) in messages.iter().enumerate() {
         let calls = message["content"]
             .as_array()
@@ -87,8 +87,8 @@ pub fn check_calls(asked: &ModelRequest) {
 #[test]
 fn a_name_is_known_after_a_restart() {
     for provider in BOTH {
-        let server = ModelServer::directed(|asked| {
-            let last = last(asked);
+        let server = ModelServer::directed(|request| {
+            let last = last(request);
             let knows = last.split("- Name: ").nth(1).and_then(|rest| rest.lines().next());
             if last.contains("I'm Zhang San") {
                 let note = json!({"path": "facts/user.md", "content": "# User\n\n> Summary: user name\n\n- Name: Zhang San\n"});
@@ -109,16 +109,16 @@ fn a_name_is_known_after_a_restart() {
         let world = configured(&server, provider, "");
         let met = chat(&world, &["I'm Zhang San"], "");
         assert_eq!((met.code, met.stdout.as_str()), (0, "Nice to meet you.\n"), "{met:?}");
-        let asked = chat(&world, &["-p", "what's my name?"], "");
-        assert_eq!(asked.stdout, "You are Zhang San.\n", "{asked:?}");
+        let answered = chat(&world, &["-p", "what's my name?"], "");
+        assert_eq!(answered.stdout, "You are Zhang San.\n", "{answered:?}");
         // The file is readable for a person, and manual edits count.
         let located = World::run(&mut at(&world, &["init", "--json"]), b"").json();
         let file = std::path::Path::new(located["folder"].as_str().unwrap()).join("facts/user.md");
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, "# User\n\n> Summary: user name\n\n- Name: Zhang San\n");
         std::fs::write(&file, text.replace("Zhang San", "Zhang Wei")).unwrap();
-        let asked = chat(&world, &["-p", "what's my name?"], "");
-        assert_eq!(asked.stdout, "You are Zhang Wei.\n", "{asked:?}");
+        let answered = chat(&world, &["-p", "what's my name?"], "");
+        assert_eq!(answered.stdout, "You are Zhang Wei.\n", "{answered:?}");
         let all = server.requests();
         assert!(all.iter().all(ModelRequest::wants_stream), "everything streams");
         all.iter().for_each(check_calls);
@@ -128,9 +128,9 @@ fn a_name_is_known_after_a_restart() {
 #[test]
 fn a_fix_is_known_in_the_next_chat() {
     for provider in BOTH {
-        let server = ModelServer::directed(|asked| {
-            let last = last(asked);
-            if reflects(asked) && last.contains("What happened:") {
+        let server = ModelServer::directed(|request| {
+            let last = last(request);
+            if reflects(request) && last.contains("What happened:") {
                 assert!(last.contains("the logger writes to stdout"), "{last}");
                 let month = last.split("in episodes/").nth(1).unwrap().split(".md").next().unwrap();
                 let entry = "## Logger leaked into stdout\n- Summary: logger stdout leak\n- Problem: output was mixed\n- Solution: the logger writes to stderr\n- Lesson: keep stdout for answers";
@@ -138,7 +138,7 @@ fn a_fix_is_known_in_the_next_chat() {
                     "memory_append",
                     &json!({"path": format!("episodes/{month}.md"), "entry": entry}),
                 )
-            } else if reflects(asked) {
+            } else if reflects(request) {
                 ScriptedAnswer::text("none")
             } else if last.contains("Logger leaked into stdout")
                 || last.contains("logger stdout leak")
@@ -161,13 +161,13 @@ fn a_fix_is_known_in_the_next_chat() {
         let worked = chat(&world, &["--session", "work"], typed);
         assert_eq!(worked.code, 0, "{worked:?}");
         assert!(worked.stderr.contains("remembered in episodes/"), "{}", worked.stderr);
-        let asked = chat(&world, &["-p", "What bug did we fix last time?"], "");
+        let answered = chat(&world, &["-p", "What bug did we fix last time?"], "");
         assert_eq!(
-            asked.stdout, "The logger leaked into stdout; it writes to stderr now.\n",
-            "{asked:?}"
+            answered.stdout, "The logger leaked into stdout; it writes to stderr now.\n",
+            "{answered:?}"
         );
         // The daemon does not reflect again on a chat that was reflected on.
-        let reflections = server.requests().iter().filter(|asked| reflects(asked)).count();
+        let reflections = server.requests().iter().filter(|request| reflects(request)).count();
         assert_eq!(reflections, 2, "one call, and the word that that was all");
     }
 }
@@ -178,9 +178,9 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
         // Locked once the model has the prompt, so that the call of `memory_write` blocks.
         let notebook: Arc<Mutex<Option<File>>> = Arc::default();
         let to_lock = Arc::clone(&notebook);
-        let server = ModelServer::directed(move |asked| {
-            check_calls(asked);
-            if last(asked).contains("go on") {
+        let server = ModelServer::directed(move |request| {
+            check_calls(request);
+            if last(request).contains("go on") {
                 return ScriptedAnswer::text("Going on.");
             }
             if let Some(folder) = &*to_lock.lock().unwrap() {
@@ -213,8 +213,8 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
         drop(notebook.lock().unwrap().take());
         let resumed = chat(&world, &["--continue", "--no-reflect", "go on"], "");
         assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Going on.\n"), "{resumed:?}");
-        let asked = server.requests();
-        let request = asked.last().unwrap().body.to_string();
+        let requests = server.requests();
+        let request = requests.last().unwrap().body.to_string();
         assert!(request.contains("do it") && request.contains("list_files"), "{request}");
         let prompts = list(&world, &["--session", "s", "--kind", "user_message"]);
         assert_eq!(texts(&prompts), ["do it", "go on"]);
@@ -223,9 +223,10 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
 
 #[test]
 fn ctrl_c_stops_the_reply_but_not_the_chat() {
-    let server = ModelServer::directed(|asked| match last(asked).contains("second") {
-        true => ScriptedAnswer::text("Here I am."),
-        false => {
+    let server = ModelServer::directed(|request| {
+        if last(request).contains("second") {
+            ScriptedAnswer::text("Here I am.")
+        } else {
             ScriptedAnswer::text("It was a dark and stormy night, and it rained").silent_after(4)
         }
     });
@@ -248,8 +249,8 @@ fn ctrl_c_stops_the_reply_but_not_the_chat() {
     drop(pen);
     assert!(child.wait().is_ok());
     // The partial reply is kept.
-    let said = list(&world, &["--session", "s", "--kind", "assistant_message"]);
-    assert!(texts(&said)[0].starts_with("It was"), "{said:?}");
+    let replies = list(&world, &["--session", "s", "--kind", "assistant_message"]);
+    assert!(texts(&replies)[0].starts_with("It was"), "{replies:?}");
 }
 
 #[test]

@@ -19,9 +19,8 @@ fn an_offline_chat_is_not_the_last_session_and_not_in_recall() {
         })));
     }
     let mut chat = world.command(&["chat", "--offline", "--session", "demo"]);
-    let said =
-        World::run(chat.current_dir(&folder), b"how many marmalade jars did zebras count?\n");
-    assert_eq!(said.code, 0, "{said:?}");
+    let ran = World::run(chat.current_dir(&folder), b"how many marmalade jars did zebras count?\n");
+    assert_eq!(ran.code, 0, "{ran:?}");
     let stored = world.tome(&["events", "--session", "demo", "--all-projects", "--json"]);
     assert!(stored.stdout.contains("marmalade"), "it can go on: {stored:?}");
 

@@ -17,10 +17,10 @@ const LESSON: &str = r#"{"type":"procedural","title":"Freeze the lexer before a 
 #[test]
 fn a_longer_plan_gets_lessons_once() {
     for provider in BOTH {
-        let server = ModelServer::directed(|asked| {
-            check_calls(asked);
-            let last = last(asked);
-            let plans = asked.body.to_string().matches("Plan noted").count();
+        let server = ModelServer::directed(|request| {
+            check_calls(request);
+            let last = last(request);
+            let plans = request.body.to_string().matches("Plan noted").count();
             if last.contains("kind=\"store\"") {
                 let insight: Value =
                     serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
@@ -52,11 +52,11 @@ fn a_longer_plan_gets_lessons_once() {
         let typed = "release it\nand now?\n";
         let ran = chat(&world, &["--session", "s", "--no-reflect"], typed);
         assert_eq!(ran.stdout, "Replanned.\nDone.\nStored.\nNothing more.\n", "{ran:?}");
-        let asked = server.requests();
-        let count = |n: usize, what: &str| asked[n].body.to_string().matches(what).count();
+        let requests = server.requests();
+        let count = |n: usize, what: &str| requests[n].body.to_string().matches(what).count();
         let lessons = r#"kind=\"plan\""#;
         let store = r#"kind=\"store\""#;
-        assert_eq!(asked.len(), 6, "plan, replan, done, store, stored, and the next prompt");
+        assert_eq!(requests.len(), 6, "plan, replan, done, store, stored, and the next prompt");
         assert_eq!([0, 1, 2, 5].map(|n| count(n, lessons)), [0, 1, 1, 1], "once, and kept");
         assert_eq!([2, 3, 4, 5].map(|n| count(n, store)), [0, 1, 1, 1], "once, after the work");
         assert_eq!(count(1, "Friday the 13th"), 0, "only the coder's lessons");
@@ -70,8 +70,8 @@ fn a_longer_plan_gets_lessons_once() {
 
 #[test]
 fn a_short_plan_or_missing_lessons_inject_nothing() {
-    let server = ModelServer::directed(|asked| {
-        let last = last(asked);
+    let server = ModelServer::directed(|request| {
+        let last = last(request);
         match () {
             () if last.contains("short") => ScriptedAnswer::call("update_plan", &plan(5)),
             () if last.contains("long") => ScriptedAnswer::call("update_plan", &plan(6)),
@@ -81,5 +81,7 @@ fn a_short_plan_or_missing_lessons_inject_nothing() {
     let world = configured(&server, "anthropic", "[inject]\nstore = false");
     let ran = chat(&world, &["--session", "s", "--no-reflect"], "short\nlong\n");
     assert_eq!(ran.stdout, "Done.\nDone.\n", "{ran:?}");
-    assert!(server.requests().iter().all(|asked| !asked.body.to_string().contains("<tome-memory")));
+    assert!(
+        server.requests().iter().all(|request| !request.body.to_string().contains("<tome-memory"))
+    );
 }

@@ -378,10 +378,10 @@ fn recall_finds_lessons_and_reports_when_there_are_none() {
     {
         let found = recall(&world, &json!({"question": question}));
         assert_eq!(found["insights"], json!([]), "{question}");
-        let said = world.tome(&["coder", "recall", question]);
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""));
-        assert!(said.stdout.contains("Results Found: 0\n"), "{}", said.stdout);
-        assert!(said.stdout.contains("No stored lesson matches."), "{}", said.stdout);
+        let none = world.tome(&["coder", "recall", question]);
+        assert_eq!((none.code, none.stderr.as_str()), (0, ""));
+        assert!(none.stdout.contains("Results Found: 0\n"), "{}", none.stdout);
+        assert!(none.stdout.contains("No stored lesson matches."), "{}", none.stdout);
     }
     let before = files_below(&folder(&world));
     for (arguments, words) in [

@@ -52,8 +52,11 @@ fn flags_override_variables_override_the_file_override_defaults() {
 fn the_home_follows_the_same_precedence() {
     let world = world();
     let home = |command: &mut std::process::Command| {
-        let said = World::run(command, b"").json();
-        (said["home"].as_str().unwrap().to_owned(), said["home_from"].as_str().unwrap().to_owned())
+        let config = World::run(command, b"").json();
+        (
+            config["home"].as_str().unwrap().to_owned(),
+            config["home_from"].as_str().unwrap().to_owned(),
+        )
     };
     let person = world.folder("person");
     let mut plain = world.command(&["config", "--json"]);

@@ -311,7 +311,7 @@ fn an_empty_ledger_is_reported() {
 fn bad_input_is_explained() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
-    for (args, code, said) in [
+    for (args, code, message) in [
         (&["toc", "toc:day:2026-02-30"][..], 2, "toc:day:2026-11-14"),
         (&["toc", "toc:decade:2020"], 2, "toc:year:2026"),
         (&["toc", "toc:"], 2, "toc:year:2026"),
@@ -331,6 +331,6 @@ fn bad_input_is_explained() {
     ] {
         let ran = world.tome(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{said} in {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message} in {}", ran.stderr);
     }
 }

@@ -107,7 +107,7 @@ fn an_unknown_project_has_no_contents() {
 fn bad_arguments_are_refused() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
-    for (tool, arguments, code, said) in [
+    for (tool, arguments, code, message) in [
         ("get_node", json!({}), 2, "node_id"),
         ("get_node", json!({"node_id": "toc:day:never"}), 2, "toc:day:2026-11-14"),
         ("get_node", json!({"node_id": "toc:day:1999-01-01"}), 4, "1999"),
@@ -128,6 +128,6 @@ fn bad_arguments_are_refused() {
             "{tool} {arguments}: {}",
             ran.stderr
         );
-        assert!(ran.stderr.contains(said), "{said} in {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message} in {}", ran.stderr);
     }
 }

@@ -61,16 +61,17 @@ fn stop_hook(world: &World, log: &Log, at: u64) {
 }
 
 /// Kinds and texts of the agent's messages, oldest first.
-fn said(world: &World) -> Vec<(String, String)> {
+fn agent_messages(world: &World) -> Vec<(String, String)> {
     let events = world.events();
     let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
-    let said = events.iter().filter(|event| event["role"] == "assistant");
-    said.map(|event| (text(event, "kind"), text(event, "text"))).collect()
+    let messages = events.iter().filter(|event| event["role"] == "assistant");
+    messages.map(|event| (text(event, "kind"), text(event, "text"))).collect()
 }
 
 fn answer(world: &World, text: &str) -> Vec<(String, String)> {
     eventually("the answer", || {
-        Some(said(world)).filter(|said| said.iter().any(|(_, said)| said == text))
+        Some(agent_messages(world))
+            .filter(|messages| messages.iter().any(|(_, message)| message == text))
     })
 }
 
@@ -87,9 +88,13 @@ fn an_answer_written_after_the_stop_is_stored_once() {
     log.reply(200, "First I count.");
     // The hook runs before the log contains the answer.
     stop_hook(&world, &log, 1_000);
-    assert_eq!(said(&world), [pair("assistant_stop", "")]);
+    assert_eq!(agent_messages(&world), [pair("assistant_stop", "")]);
     log.reply(900, "There are 42 words.");
-    assert_eq!(said(&world), [pair("assistant_stop", "")], "the log has not reached the stop");
+    assert_eq!(
+        agent_messages(&world),
+        [pair("assistant_stop", "")],
+        "the log has not reached the stop"
+    );
     log.stop(1_000);
     let expected = [
         pair("assistant_message", "First I count."),
@@ -119,12 +124,11 @@ fn an_import_stores_the_same_events() {
         log.reply(200, "First I count.");
         log.reply(900, "There are 42 words.");
         log.stop(1_000);
-        match by_hook {
-            true => {
-                stop_hook(&world, &log, 1_000);
-                answer(&world, "There are 42 words.");
-            }
-            false => assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0),
+        if by_hook {
+            stop_hook(&world, &log, 1_000);
+            answer(&world, "There are 42 words.");
+        } else {
+            assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0);
         }
         let mut events = world.events();
         events.retain(|event| event["role"] == "assistant" && event["text"] != "");
@@ -156,7 +160,7 @@ fn the_correct_answer_follows_a_wrongly_captured_one() {
     world.ingest(&line("wrong", 1_000, "assistant_stop", "First I count."));
     assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0);
     let expected = [pair("assistant_stop", "First I count."), pair("assistant_stop", RIGHT)];
-    assert_eq!(said(&world), expected);
+    assert_eq!(agent_messages(&world), expected);
     // The contents end the turn with it, too.
     let app = log.app.to_str().unwrap();
     let shown = eventually("contents of the session", || {

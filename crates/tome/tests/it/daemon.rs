@@ -157,8 +157,8 @@ fn sigterm_finishes_work_in_flight() {
         ran.json()["created"].as_u64().unwrap()
     } else {
         let error: Value = serde_json::from_str(&ran.stderr).unwrap();
-        let said = error["error"].as_str().unwrap().split_whitespace().next().unwrap();
-        said.replace(',', "").parse().unwrap()
+        let count = error["error"].as_str().unwrap().split_whitespace().next().unwrap();
+        count.replace(',', "").parse().unwrap()
     };
     let stored = list(&world, &["--limit", "0"]).len() as u64;
     assert!(stored >= told, "{told} were acknowledged, {stored} are there");

@@ -231,10 +231,10 @@ fn swapped_ledgers_are_reported() {
 #[test]
 fn damaged_log_lines_are_reported_with_their_position() {
     let world = stopped_world();
-    let place = world.folder("app");
+    let app = world.folder("app");
     for text in ["first", "second", "third"] {
         let args =
-            ["memory", "write", "a.md", "--content", text, "--project", place.to_str().unwrap()];
+            ["memory", "write", "a.md", "--content", text, "--project", app.to_str().unwrap()];
         let ran = world.tome(&args);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
     }
@@ -256,7 +256,7 @@ fn damaged_log_lines_are_reported_with_their_position() {
     assert!(found.contains("history.jsonl line 2: a version is damaged or missing"), "{found}");
     assert!(found.contains("injections.jsonl: 1 damaged, line 1"), "{found}");
     // The other versions stay readable.
-    let log = world.tome(&["memory", "log", "a.md", "--project", place.to_str().unwrap()]);
+    let log = world.tome(&["memory", "log", "a.md", "--project", app.to_str().unwrap()]);
     assert_eq!(log.code, 0, "{}", log.stderr);
     assert!(log.stdout.lines().count() >= 2, "{}", log.stdout);
 }

@@ -91,13 +91,13 @@ fn spooled(world: &World) -> Vec<Value> {
 /// lost.
 fn ends_stored(world: &World, expected: &[&str]) {
     start(world);
-    let said = eventually_within(Duration::from_secs(30), || {
+    let stored = eventually_within(Duration::from_secs(30), || {
         let events = world.events();
-        let mut said: Vec<String> = texts(&events).iter().map(ToString::to_string).collect();
-        said.sort_unstable();
-        (said.len() >= expected.len()).then_some(said)
+        let mut stored: Vec<String> = texts(&events).iter().map(ToString::to_string).collect();
+        stored.sort_unstable();
+        (stored.len() >= expected.len()).then_some(stored)
     });
-    assert_eq!(said.unwrap_or_default(), expected);
+    assert_eq!(stored.unwrap_or_default(), expected);
     assert_eq!(lost(world), 0);
     eventually("the spool to be drained", || {
         (status(world)["spool"]["waiting_events"] == 0).then_some(())
@@ -112,7 +112,7 @@ struct Interceptor {
 
 impl Interceptor {
     /// Replaces the daemon's socket.
-    fn place(world: &World) -> Self {
+    fn install(world: &World) -> Self {
         let behind = world.socket().with_extension("behind");
         if world.socket().exists() {
             std::fs::rename(world.socket(), &behind).unwrap();
@@ -189,7 +189,7 @@ fn a_hook_suspended_before_its_payload_is_stored_once() {
 #[test]
 fn a_hook_suspended_while_waiting_for_the_daemon_is_stored_once() {
     let world = quiet_world();
-    let daemon = Interceptor::place(&world);
+    let daemon = Interceptor::install(&world);
     let (hook, pen) = spawn_hook(&world, &["claude-code"]);
     hand_over(pen, &nameless("to a daemon that says nothing", world.path()));
     daemon.wait();
@@ -228,7 +228,7 @@ fn hooks_suspended_at_any_moment_are_stored_once() {
 fn a_lost_response_does_not_duplicate_the_event() {
     let world = quiet_world();
     start(&world);
-    let between = Interceptor::place(&world);
+    let between = Interceptor::install(&world);
     world.hook(&["claude-code"], nameless("said once", world.path()));
     between.remove(&world);
     eventually("the event in the ledger", || (world.events().len() == 1).then_some(()));
@@ -246,7 +246,7 @@ fn a_delivery_means_the_same_on_every_path() {
     let lock = std::fs::File::create(world.home().join("spool/lock")).unwrap();
     lock.lock().unwrap();
     let cwd = world.folder("app/src");
-    let between = Interceptor::place(&world);
+    let between = Interceptor::install(&world);
     let (hook, pen) = spawn_hook(&world, &["claude-code"]);
     hand_over(pen, &nameless("said once", &cwd));
     between.wait();
@@ -287,7 +287,7 @@ fn an_event_recorded_as_lost_that_arrives_is_not_lost() {
     let world = quiet_world();
     start(&world);
     std::fs::write(world.home().join("spool"), "not a folder").unwrap();
-    let between = Interceptor::place(&world);
+    let between = Interceptor::install(&world);
     world.hook(&["claude-code"], nameless("given up", world.path()));
     let recorded = std::fs::read_to_string(world.home().join("run/lost")).unwrap();
     assert_eq!(recorded.lines().skip(1).filter(|slot| !slot.trim().is_empty()).count(), 1);

@@ -25,14 +25,14 @@ pub enum Mood {
 }
 
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct EmbeddingRequest {
     pub head: String,
     pub texts: Vec<String>,
 }
 
 pub struct Embeddings {
     pub base: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<EmbeddingRequest>>>,
     mood: Arc<Mutex<Mood>>,
 }
 
@@ -45,16 +45,16 @@ impl Embeddings {
     pub fn start(mood: Mood) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let base = format!("http://{}/v1", listener.local_addr().unwrap());
-        let asked: Arc<Mutex<Vec<Asked>>> = Arc::default();
+        let requests: Arc<Mutex<Vec<EmbeddingRequest>>> = Arc::default();
         let mood = Arc::new(Mutex::new(mood));
-        let (heard, moody) = (Arc::clone(&asked), Arc::clone(&mood));
+        let (heard, moody) = (Arc::clone(&requests), Arc::clone(&mood));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (heard, moody) = (Arc::clone(&heard), Arc::clone(&moody));
                 std::thread::spawn(move || answer(stream, &heard, &moody));
             }
         });
-        Self { base, asked, mood }
+        Self { base, requests, mood }
     }
 
     pub fn becomes(&self, mood: Mood) {
@@ -62,13 +62,13 @@ impl Embeddings {
     }
 
     /// All requests, in order.
-    pub fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<EmbeddingRequest> {
+        self.requests.lock().unwrap().clone()
     }
 
     /// All texts sent to it.
     pub fn texts(&self) -> Vec<String> {
-        self.asked().into_iter().flat_map(|asked| asked.texts).collect()
+        self.requests().into_iter().flat_map(|requests| requests.texts).collect()
     }
 
     /// Settings for this endpoint.
@@ -80,7 +80,7 @@ impl Embeddings {
     }
 }
 
-fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) {
+fn answer(mut stream: TcpStream, heard: &Mutex<Vec<EmbeddingRequest>>, mood: &Mutex<Mood>) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head).unwrap_or(0) > 0 {}
@@ -92,8 +92,8 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) 
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let texts: Vec<String> = serde_json::from_value(body["input"].clone()).unwrap_or_default();
     let mood = *mood.lock().unwrap_or_else(PoisonError::into_inner);
-    heard.lock().unwrap().push(Asked { head, texts: texts.clone() });
-    let (code, said) = match mood {
+    heard.lock().unwrap().push(EmbeddingRequest { head, texts: texts.clone() });
+    let (code, response) = match mood {
         Mood::Well => (200, vectors(&texts, Embeddings::DIMENSIONS)),
         Mood::Longer => (200, vectors(&texts, Embeddings::DIMENSIONS + Embeddings::LONGER)),
         Mood::Refusing(code) => (code, json!({"error": {"message": "not today"}}).to_string()),
@@ -105,8 +105,8 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) 
     };
     let _ = write!(
         stream,
-        "HTTP/1.1 {code} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{said}",
-        said.len()
+        "HTTP/1.1 {code} x\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{response}",
+        response.len()
     );
 }
 
@@ -115,9 +115,9 @@ fn vectors(texts: &[String], dimensions: usize) -> String {
         let text = text.to_lowercase();
         let says = |words: &&[&str]| words.iter().any(|word| text.contains(word));
         let other = text.bytes().map(usize::from).sum::<usize>() % OTHERS;
-        let place = MEANINGS.iter().position(says).unwrap_or(MEANINGS.len() + other);
+        let dimension = MEANINGS.iter().position(says).unwrap_or(MEANINGS.len() + other);
         let mut vector = vec![0.0; dimensions];
-        vector[place] = 1.0;
+        vector[dimension] = 1.0;
         vector[MEANINGS.len() + OTHERS] = 1.0;
         vector
     };

@@ -31,13 +31,13 @@ fn inside(test: &str) -> bool {
         .env(INSIDE, "1")
         .output()
         .unwrap();
-    let said = format!(
+    let text = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    assert!(said.contains("1 passed") || !output.status.success(), "{said}");
-    assert!(output.status.success(), "inside the namespace:\n{said}");
+    assert!(text.contains("1 passed") || !output.status.success(), "{text}");
+    assert!(output.status.success(), "inside the namespace:\n{text}");
     false
 }
 
@@ -45,8 +45,8 @@ fn inside(test: &str) -> bool {
 fn mount(args: &[&str], at: &Path) {
     eventually("the mount", || {
         let ran = Command::new("mount").args(args).arg(at).output().unwrap();
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(ran.status.success() || said.contains("busy"), "{said}");
+        let message = String::from_utf8_lossy(&ran.stderr);
+        assert!(ran.status.success() || message.contains("busy"), "{message}");
         ran.status.success().then_some(())
     });
 }

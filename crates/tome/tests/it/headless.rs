@@ -117,8 +117,8 @@ fn headless_runs_are_asked_if_configured() {
     let env =
         [FEW[0], FEW[1], ("TOME_INJECT_HEADLESS", "on"), ("CLAUDE_CODE_SESSION_ATTENDED", "0")];
     assert_eq!(hook_with(&world, &["claude-code"], &edit(&app, "s1", 1), &env), None);
-    let said = hook_with(&world, &["claude-code"], &stop(&app, "s1", false), &env);
-    assert_eq!(said.unwrap()["decision"], "block");
+    let response = hook_with(&world, &["claude-code"], &stop(&app, "s1", false), &env);
+    assert_eq!(response.unwrap()["decision"], "block");
 }
 
 /// Session starts are injected into headless runs too, because they do not change the task.
@@ -132,8 +132,8 @@ fn a_headless_run_still_gets_its_start_injection() {
     let start = json!({"session_id": "s1", "cwd": app, "hook_event_name": "SessionStart",
                        "source": "startup"});
     let env = [FEW.as_slice(), &[("CLAUDE_CODE_SESSION_ATTENDED", "0")]].concat();
-    let said = hook_with(&world, &["claude-code"], &start, &env).unwrap();
-    let text = said["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
+    let response = hook_with(&world, &["claude-code"], &start, &env).unwrap();
+    let text = response["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
     assert!(text.contains("prefers short answers"), "{text}");
 }
 
@@ -141,15 +141,15 @@ fn a_headless_run_still_gets_its_start_injection() {
 /// client's name.
 fn in_terminal(world: &World, client: &Client, args: &[&str]) -> Option<Value> {
     let (event, payload) = (client.stop)(&world.folder("app"));
-    let asked = world.write("asked.json", &payload.to_string());
-    let (said, complaints) = (world.path().join("said.json"), world.path().join("complaints"));
+    let input = world.write("asked.json", &payload.to_string());
+    let (output, complaints) = (world.path().join("said.json"), world.path().join("complaints"));
     let line = format!(
         "'{}' hook {} {} < '{}' > '{}' 2> '{}'\n",
         world.program().display(),
         client.agent,
         event.join(" "),
-        asked.display(),
-        said.display(),
+        input.display(),
+        output.display(),
         complaints.display(),
     );
     // A separate shell: one that redirects a command's output may redirect its own with it.
@@ -171,8 +171,8 @@ fn in_terminal(world: &World, client: &Client, args: &[&str]) -> Option<Value> {
     let ran = World::run(&mut command, b"");
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert_eq!(std::fs::read_to_string(complaints).unwrap(), "");
-    let said = std::fs::read_to_string(said).unwrap();
-    (!said.is_empty()).then(|| serde_json::from_str(&said).unwrap())
+    let output = std::fs::read_to_string(output).unwrap();
+    (!output.is_empty()).then(|| serde_json::from_str(&output).unwrap())
 }
 
 fn check(client: &Client) {
@@ -200,8 +200,8 @@ fn check(client: &Client) {
         assert_eq!(in_terminal(&world, client, headless), None, "{headless:?}");
         assert_eq!(injections(&world), Vec::<Value>::new(), "{headless:?}");
     }
-    let said = in_terminal(&after_work(), client, client.attended).expect("a person is there");
-    assert!(said["reason"].as_str().unwrap().contains("kind=\"store\""), "{said}");
+    let response = in_terminal(&after_work(), client, client.attended).expect("a person is there");
+    assert!(response["reason"].as_str().unwrap().contains("kind=\"store\""), "{response}");
 }
 
 #[test]

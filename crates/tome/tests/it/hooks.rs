@@ -286,13 +286,13 @@ fn injections_are_not_recorded_as_user_text() {
         "timestamp": "2026-11-15T09:30:00Z", "prompt": "&lt;tome-memory&gt;rules&lt;/tome-memory&gt; go on"});
     world.hook(&["gemini"], gemini.to_string());
     let events = world.events();
-    let said: Vec<&str> = events
+    let stored: Vec<&str> = events
         .iter()
         .filter(|event| event["kind"] == "user_message")
         .map(|event| event["text"].as_str().unwrap())
         .collect();
-    assert_eq!(said.len(), 2, "{events:#?}");
-    assert!(said.contains(&"fix the lexer") && said.contains(&"go on"), "{said:?}");
+    assert_eq!(stored.len(), 2, "{events:#?}");
+    assert!(stored.contains(&"fix the lexer") && stored.contains(&"go on"), "{stored:?}");
     let everything = format!("{events:?}");
     assert!(!everything.contains("rule seven") && !everything.contains("store what was learned"));
 }
@@ -384,9 +384,9 @@ fn options_after_hook_are_accepted() {
         World::run_hook_command(world.command(&args).env_remove("TOME_HOME"), prompt(text));
     }
     let events = world.events();
-    let mut said = texts(&events);
-    said.sort_unstable();
-    assert_eq!(said, ["behind the agent", "in front of the agent"]);
+    let mut stored = texts(&events);
+    stored.sort_unstable();
+    assert_eq!(stored, ["behind the agent", "in front of the agent"]);
 }
 
 /// Runs a hook whose pipe gets these bytes and is never closed.

@@ -331,11 +331,11 @@ fn hooks_after_an_import_add_only_what_is_missing() {
         for event in &before {
             assert!(after.contains(event), "{agent}: {event}");
         }
-        let said = |event: &Value| {
+        let content = |event: &Value| {
             let tool = event["tool"]["name"].as_str().unwrap_or_default();
             (event["text"].as_str().unwrap().trim().to_owned(), tool.to_owned())
         };
-        let known: Vec<_> = before.iter().map(said).collect();
+        let known: Vec<_> = before.iter().map(content).collect();
         for event in after.iter().filter(|event| !before.contains(event)) {
             let kind = event["kind"].as_str().unwrap();
             let is_named = match kind {
@@ -346,7 +346,7 @@ fn hooks_after_an_import_add_only_what_is_missing() {
                 "user_message" => true,
                 _ => false,
             };
-            let is_known = known.contains(&said(event)) && said(event) != Default::default();
+            let is_known = known.contains(&content(event)) && content(event) != Default::default();
             assert!(!(is_named && is_known), "{agent} has it twice: {event}");
         }
     }

@@ -10,7 +10,7 @@ use crate::scene::{MORNING_MS, texts, world};
 
 const CLAUDE: &str = "person/.claude/projects/-home-dev-app/s1.jsonl";
 
-fn said(n: u64, text: &str) -> String {
+fn prompt_line(n: u64, text: &str) -> String {
     json!({"type": "user", "uuid": format!("u{n}"), "sessionId": "s1", "cwd": "/home/dev/app",
         "promptId": format!("p{n}"), "timestamp": tome_model::Millis(MORNING_MS + n * 1_000).to_string(),
         "message": {"role": "user", "content": text}})
@@ -21,13 +21,13 @@ fn said(n: u64, text: &str) -> String {
 fn damaged_lines_are_reported_and_the_others_imported() {
     let world = world();
     let lines = [
-        said(1, "first"),
+        prompt_line(1, "first"),
         "{\"type\":\"user\",\"mess".to_owned(),
         String::new(),
         "[1, 2]".to_owned(),
-        said(2, "second"),
-        format!("{}{}", said(3, "glued"), said(4, "glued too")),
-        said(5, "half \u{1} a \\ud83d character").replace("\\\\ud83d", "\\ud83d"),
+        prompt_line(2, "second"),
+        format!("{}{}", prompt_line(3, "glued"), prompt_line(4, "glued too")),
+        prompt_line(5, "half \u{1} a \\ud83d character").replace("\\\\ud83d", "\\ud83d"),
         "\0\0\0\0".to_owned(),
     ];
     let path = world.write(CLAUDE, &(lines.join("\n") + "\n"));
@@ -52,7 +52,7 @@ fn damaged_lines_are_reported_and_the_others_imported() {
 #[test]
 fn an_incomplete_line_is_imported_once_complete() {
     let world = world();
-    let whole = format!("{}\n{}\n", said(1, "first"), said(2, "second"));
+    let whole = format!("{}\n{}\n", prompt_line(1, "first"), prompt_line(2, "second"));
     let torn = &whole[..whole.len() - 30];
     world.write(CLAUDE, torn);
     let report = import(&world, &[]);
@@ -126,13 +126,14 @@ fn files_that_are_not_transcripts_break_nothing() {
 }
 
 /// Enough prompts to keep an import busy.
-const SAID: u64 = 3_000;
+const PROMPTS: u64 = 3_000;
 
 #[test]
 fn a_killed_import_can_be_repeated() {
     let world = world();
-    let lines: String =
-        (0..SAID).map(|n| said(n, &format!("prompt {n} {}", "x".repeat(400))) + "\n").collect();
+    let lines: String = (0..PROMPTS)
+        .map(|n| prompt_line(n, &format!("prompt {n} {}", "x".repeat(400))) + "\n")
+        .collect();
     world.write(CLAUDE, &lines);
     assert_eq!(world.tome(&["start"]).code, 0);
     let mut child = world.command(&["import"]).stdout(Stdio::null()).spawn().unwrap();
@@ -143,9 +144,9 @@ fn a_killed_import_can_be_repeated() {
     child.wait().unwrap();
     let report = import(&world, &[]);
     let count = |name: &str| report[name].as_u64().unwrap();
-    assert_eq!(count("imported") + count("already_there"), SAID + 1, "{report}");
+    assert_eq!(count("imported") + count("already_there"), PROMPTS + 1, "{report}");
     assert!(count("already_there") > 0);
-    assert_eq!(world.events().len() as u64, SAID + 1);
+    assert_eq!(world.events().len() as u64, PROMPTS + 1);
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn a_huge_tool_result_is_capped_and_kept() {
         "timestamp": "2026-11-15T09:30:01Z", "message": {"role": "user", "content": [
             {"type": "tool_result", "tool_use_id": "toolu_0123456789",
              "content": format!("head {} tail", "x".repeat(3 * 1024 * 1024))}]}});
-    world.write(CLAUDE, &format!("{call}\n{answer}\n{}\n", said(9, "after it")));
+    world.write(CLAUDE, &format!("{call}\n{answer}\n{}\n", prompt_line(9, "after it")));
     let report = import(&world, &[]);
     assert_eq!((&report["imported"], &report["damaged_lines"]), (&json!(3), &json!(0)));
     let events = world.events();

@@ -34,17 +34,17 @@ const SESSIONS: [(&str, u64, &[&str]); 5] = [
 ];
 
 /// Imports the sessions in this order, one file at a time; returns the project of each event.
-fn placed(order: &[usize]) -> BTreeSet<(String, String)> {
+fn import_in_order(order: &[usize]) -> BTreeSet<(String, String)> {
     let world = world();
-    for place in order {
-        let (session, minute, folders) = SESSIONS[*place];
+    for index in order {
+        let (session, minute, folders) = SESSIONS[*index];
         let path = world.write(&format!("{session}.jsonl"), &transcript(session, minute, folders));
         import(&world, &[path.to_str().unwrap()]);
     }
     let events = world.events();
     check_once(&events);
-    for place in order {
-        let path = world.path().join(format!("{}.jsonl", SESSIONS[*place].0));
+    for index in order {
+        let path = world.path().join(format!("{}.jsonl", SESSIONS[*index].0));
         let again = import(&world, &[path.to_str().unwrap()]);
         assert_eq!(again["imported"], 0, "{again}");
     }
@@ -67,10 +67,10 @@ fn check_once(events: &[Value]) {
 
 #[test]
 fn any_order_of_files_gives_the_same_projects() {
-    let first = placed(&[0, 1, 2, 3, 4]);
+    let first = import_in_order(&[0, 1, 2, 3, 4]);
     assert_eq!(first.len(), 11 + 5, "every prompt and every start");
     for order in [[4, 3, 2, 1, 0], [1, 0, 3, 2, 4], [2, 4, 0, 3, 1]] {
-        assert_eq!(placed(&order), first, "{order:?}");
+        assert_eq!(import_in_order(&order), first, "{order:?}");
     }
     // All at once, which the daemon processes in parallel.
     let world = world();

@@ -182,8 +182,8 @@ fn input_of_other_programs_is_accepted() {
     input.extend(b"\r\n");
     // A byte that is not UTF-8 inside a string.
     input.extend(line("utf8", 1_002, "cafX olé").as_bytes());
-    let place = input.iter().rposition(|byte| *byte == b'X').unwrap();
-    input[place] = 0xff;
+    let position = input.iter().rposition(|byte| *byte == b'X').unwrap();
+    input[position] = 0xff;
     input.extend(line("nul", 1_003, "a\u{0}b").as_bytes());
     // No newline at the end.
     input.extend(line("end", 1_004, "日本語 🦀 e\u{301}").trim_end().as_bytes());

@@ -62,8 +62,8 @@ pub fn stop(app: &Path, session: &str, active: bool) -> Value {
 }
 
 /// The text that Claude Code adds to the context.
-pub fn context(said: &Value) -> &str {
-    said["hookSpecificOutput"]["additionalContext"].as_str().unwrap()
+pub fn context(response: &Value) -> &str {
+    response["hookSpecificOutput"]["additionalContext"].as_str().unwrap()
 }
 
 fn call(world: &World, app: &Path, tool: &str, arguments: &Value) {
@@ -105,9 +105,10 @@ fn a_session_start_injects_what_is_known() {
     let world = world();
     let app = known(&world);
     for (n, source) in ["startup", "resume", "clear", "compact"].into_iter().enumerate() {
-        let said = hook(&world, &["claude-code"], &start(&app, &format!("s{n}"), source)).unwrap();
-        assert_eq!(said["hookSpecificOutput"]["hookEventName"], "SessionStart");
-        let text = context(&said);
+        let response =
+            hook(&world, &["claude-code"], &start(&app, &format!("s{n}"), source)).unwrap();
+        assert_eq!(response["hookSpecificOutput"]["hookEventName"], "SessionStart");
+        let text = context(&response);
         assert!(
             text.starts_with("<tome-memory kind=\"start\">") && text.ends_with("</tome-memory>")
         );
@@ -134,19 +135,19 @@ fn every_agent_gets_the_injection_in_its_format() {
     let opencode = json!({"event": {"type": "session.created", "properties": {"sessionID": "ses_1",
                           "info": {"id": "ses_1", "title": "x", "time": {"created": MORNING_MS}}}},
                           "directory": app});
-    for (args, payload, place) in [
+    for (args, payload, pointer) in [
         (&["codex"][..], start(&app, "x1", "startup"), nested),
         (&["gemini"], gemini, nested),
         (&["copilot", "sessionStart"], copilot, "/additionalContext"),
         (&["opencode"], opencode, "/context"),
     ] {
-        let said = hook(&world, args, &payload).unwrap();
-        let text = said.pointer(place).and_then(Value::as_str);
+        let response = hook(&world, args, &payload).unwrap();
+        let text = response.pointer(pointer).and_then(Value::as_str);
         assert!(
             text.is_some_and(|text| text.contains("- prefers short answers")),
-            "{args:?} {said}"
+            "{args:?} {response}"
         );
-        assert_eq!(said.as_object().unwrap().len(), 1, "{said}");
+        assert_eq!(response.as_object().unwrap().len(), 1, "{response}");
     }
 }
 
@@ -155,8 +156,8 @@ fn every_agent_gets_the_injection_in_its_format() {
 fn an_unknown_project_gets_the_instructions() {
     let world = world();
     let app = ready(&world);
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&response);
     assert!(text.contains("3. After significant work, save what the next session needs"), "{text}");
     assert!(text.contains("Nothing is noted or recorded here yet"), "{text}");
     assert_eq!(
@@ -196,8 +197,8 @@ fn a_preview_equals_the_next_injection() {
     let app = known(&world);
     let mut command = world.command(&["injections", "--preview", "--agent", "codex", "--json"]);
     let preview = World::run(command.current_dir(&app), b"").json();
-    let said = hook(&world, &["codex"], &start(&app, "s1", "startup")).unwrap();
-    assert_eq!(preview["text"].as_str().unwrap(), context(&said));
+    let response = hook(&world, &["codex"], &start(&app, "s1", "startup")).unwrap();
+    assert_eq!(preview["text"].as_str().unwrap(), context(&response));
     assert_eq!(preview["budget_tokens"], 2_000);
     let unknown = world.tome(&["injections", "--preview", "--agent", "nobody"]);
     assert_eq!(unknown.code, 2);
@@ -220,8 +221,8 @@ fn a_session_start_shows_where_the_last_one_stopped() {
     ].concat());
     // The contents are built before the request.
     assert_eq!(world.tome(&["toc", "--all-projects"]).code, 0);
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&response);
     let quoted = text.split_once("## Where the last session stopped").unwrap().1;
     let (_, inside) = quoted.split_once("<tome-quoted").unwrap();
     let (inside, _) = inside.split_once("</tome-quoted>").unwrap();
@@ -248,9 +249,9 @@ fn a_prompt_gets_relevant_hints_only_once() {
     let world = world();
     let app = world.folder("app");
     remembered(&world, &app);
-    let said = hook(&world, &["claude-code"], &says(&app, "s1", QUESTION)).unwrap();
-    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &says(&app, "s1", QUESTION)).unwrap();
+    assert_eq!(response["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
+    let text = context(&response);
     assert!(text.contains("frob flush --all") && text.contains("[h2]"), "{text}");
     assert!(text.contains("<tome-quoted") && !text.contains("button"), "{text}");
     // The same question, also reworded, is not answered again.
@@ -311,9 +312,9 @@ fn a_longer_plan_gets_lessons_once() {
     lesson(&world, &app);
     hook(&world, &["claude-code"], &says(&app, "s1", "make the tests fast"));
     assert_eq!(hook(&world, &["claude-code"], &todos(&app, "s1", 1, 5)), None);
-    let said = hook(&world, &["claude-code"], &todos(&app, "s1", 2, 6)).unwrap();
-    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "PostToolUse");
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &todos(&app, "s1", 2, 6)).unwrap();
+    assert_eq!(response["hookSpecificOutput"]["hookEventName"], "PostToolUse");
+    let text = context(&response);
     assert!(text.contains("Bisect a slow test suite (procedural) [coder/procedural/"), "{text}");
     assert!(text.contains("With recalled memory, please replan if needed"), "{text}");
     assert_eq!(hook(&world, &["claude-code"], &todos(&app, "s1", 3, 7)), None);
@@ -339,14 +340,14 @@ fn a_stop_after_work_asks_exactly_once() {
     world.kill_daemon().unwrap();
     assert_eq!(world.tome(&["start"]).code, 0);
     work(&world, "codex", &app, "s1", 6..10);
-    let said = hook(&world, &["codex"], &stop(&app, "s1", false)).unwrap();
-    assert_eq!(said["decision"], "block");
-    let reason = said["reason"].as_str().unwrap();
+    let response = hook(&world, &["codex"], &stop(&app, "s1", false)).unwrap();
+    assert_eq!(response["decision"], "block");
+    let reason = response["reason"].as_str().unwrap();
     assert!(
         reason.contains("coder_memory_store") && reason.contains("memory-store-guide.md"),
         "{reason}"
     );
-    assert_eq!(said.as_object().unwrap().len(), 2, "{said}");
+    assert_eq!(response.as_object().unwrap().len(), 2, "{response}");
     // The agent continues, stops, and is not asked again; nor the next time, without further work.
     assert_eq!(hook(&world, &["codex"], &stop(&app, "s1", true)), None);
     assert_eq!(hook(&world, &["codex"], &says(&app, "s1", "thanks")), None);
@@ -390,9 +391,9 @@ fn a_returned_injection_is_not_recorded_as_a_prompt() {
         hook_with(&world, &["gemini"], &gemini("AfterTool", n, &more), &few);
     }
     let more = json!({"prompt": "x", "prompt_response": "finished", "stop_hook_active": false});
-    let said = hook_with(&world, &["gemini"], &gemini("AfterAgent", 5, &more), &few).unwrap();
-    assert_eq!(said["decision"], "deny");
-    let reason = said["reason"].as_str().unwrap().to_owned();
+    let response = hook_with(&world, &["gemini"], &gemini("AfterAgent", 5, &more), &few).unwrap();
+    assert_eq!(response["decision"], "deny");
+    let reason = response["reason"].as_str().unwrap().to_owned();
     for back in [reason.clone(), reason.replace('<', "&lt;").replace('>', "&gt;")] {
         let more = json!({"prompt": back});
         assert_eq!(hook_with(&world, &["gemini"], &gemini("BeforeAgent", 6, &more), &few), None);
@@ -442,8 +443,8 @@ fn a_session_start_waits_for_a_starting_daemon() {
     let world = world();
     let app = known(&world);
     world.kill_daemon().unwrap();
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    assert!(context(&said).contains("- prefers short answers"));
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    assert!(context(&response).contains("- prefers short answers"));
     eventually("the event", || (world.events().len() == 1).then_some(()));
 }
 
@@ -466,9 +467,9 @@ fn budgets_hold_with_many_notes() {
     );
     for (budget, session) in [("2000", "s1"), ("900", "s2"), ("400", "s3")] {
         let env = [("TOME_INJECT_BUDGET_TOKENS", budget)];
-        let said =
+        let response =
             hook_with(&world, &["claude-code"], &start(&app, session, "startup"), &env).unwrap();
-        let text = context(&said);
+        let text = context(&response);
         assert!(text.len() < 10_000 && text.contains("left out or cut:"), "{text}");
         // A repository's notes may come from anyone.
         assert!(text.contains("<tome-quoted from=\"notes in the repository\""), "{text}");
@@ -501,8 +502,8 @@ fn every_agent_is_asked_to_store_in_its_format() {
     let edited = json!({"timestamp": MORNING_MS, "toolName": "edit", "toolArgs": {"path": "src/a.rs"},
                         "toolResult": {"resultType": "success", "textResultForLlm": "edited"}});
     assert_eq!(copilot("postToolUse", edited), None);
-    let said = copilot("agentStop", stops(1_000, false)).unwrap();
-    assert_eq!(said["decision"], "block");
+    let response = copilot("agentStop", stops(1_000, false)).unwrap();
+    assert_eq!(response["decision"], "block");
     assert_eq!(copilot("agentStop", stops(2_000, true)), None);
     let opencode =
         |event: &str, payload: &Value| hook_with(&world, &["opencode", event], payload, &few);
@@ -513,9 +514,12 @@ fn every_agent_is_asked_to_store_in_its_format() {
         json!({"event": {"type": "session.idle", "properties": {"sessionID": "ses_1",
             "last_assistant_message": format!("done {active}"), "stop_hook_active": active}}, "directory": app})
     };
-    let said = opencode("session.idle", &idle(false)).unwrap();
-    assert_eq!(said["decision"], "block");
-    assert!(said["reason"].as_str().unwrap().starts_with("<tome-memory kind=\"store\">"), "{said}");
+    let response = opencode("session.idle", &idle(false)).unwrap();
+    assert_eq!(response["decision"], "block");
+    assert!(
+        response["reason"].as_str().unwrap().starts_with("<tome-memory kind=\"store\">"),
+        "{response}"
+    );
     assert_eq!(opencode("session.idle", &idle(true)), None);
     assert_eq!(strings(&injections(&world), "why"), ["store", "store"]);
 }

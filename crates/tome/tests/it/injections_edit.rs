@@ -57,14 +57,14 @@ fn the_last_decision_comes_before_the_edit_once_per_file_and_session() {
         hook(&world, &["claude-code"], &before_edit(&app, session, path))
     };
     let path = app.join("src/lexer.rs");
-    let said = before("now", path.to_str().unwrap()).expect("a decision");
-    let text = context(&said).to_owned();
+    let response = before("now", path.to_str().unwrap()).expect("a decision");
+    let text = context(&response).to_owned();
     assert!(text.contains("The user decided") && text.contains(" on lexer.rs: "), "{text}");
     assert!(text.contains("hand-written scanner") && text.contains("[#"), "{text}");
-    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "PreToolUse");
+    assert_eq!(response["hookSpecificOutput"]["hookEventName"], "PreToolUse");
     // No word about permission: the tool call takes its usual course.
-    assert_eq!(said.as_object().unwrap().len(), 1);
-    assert_eq!(said["hookSpecificOutput"].as_object().unwrap().len(), 2);
+    assert_eq!(response.as_object().unwrap().len(), 1);
+    assert_eq!(response["hookSpecificOutput"].as_object().unwrap().len(), 2);
     assert_eq!(before("now", "src/lexer.rs"), None, "once");
     assert_eq!(before("now", "src/billing.rs"), None, "no decision about this file");
     assert_eq!(before("past", "src/lexer.rs"), None, "the session knows its own decision");
@@ -100,8 +100,8 @@ fn a_decision_that_may_not_hold_is_not_repeated() {
     hook(&world, &["claude-code"], &says(&app, "later", later));
     hook(&world, &["claude-code"], &edited(&app, "later", 1, "src/lexer.rs"));
     hook(&world, &["claude-code"], &stop(&app, "later", false));
-    let said = hook(&world, &["claude-code"], &before_edit(&app, "new", "src/lexer.rs"));
-    let text = said.as_ref().map(|said| context(said).to_owned()).unwrap_or_default();
+    let response = hook(&world, &["claude-code"], &before_edit(&app, "new", "src/lexer.rs"));
+    let text = response.as_ref().map(|response| context(response).to_owned()).unwrap_or_default();
     assert!(text.contains("logos crate instead of the hand-written"), "the newer one: {text:?}");
 }
 
@@ -117,9 +117,9 @@ fn other_agents_get_the_decision_after_the_first_edit() {
             "tool_input": {"input": "*** Begin Patch\n*** Update File: src/lexer.rs\n@@\n-a\n+b\n"},
         })
     };
-    let said = hook(&world, &["codex"], &payload("call_1")).expect("a decision");
-    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "PostToolUse");
-    assert!(context(&said).contains("hand-written scanner"), "{said}");
+    let response = hook(&world, &["codex"], &payload("call_1")).expect("a decision");
+    assert_eq!(response["hookSpecificOutput"]["hookEventName"], "PostToolUse");
+    assert!(context(&response).contains("hand-written scanner"), "{response}");
     assert_eq!(hook(&world, &["codex"], &payload("call_2")), None);
     let announced = json!({
         "session_id": "c2", "turn_id": "t1", "cwd": app, "hook_event_name": "PreToolUse",
@@ -141,9 +141,9 @@ fn a_subagent_gets_hints_for_its_task() {
         let more = json!({"agent_id": id, "agent_type": "Explore"});
         at(&app, "now", "SubagentStart", &more)
     };
-    let said = hook(&world, &["claude-code"], &begins("agent-1")).expect("memory");
-    assert_eq!(said["hookSpecificOutput"]["hookEventName"], "SubagentStart");
-    assert!(context(&said).contains("hand-written scanner"), "{said}");
+    let response = hook(&world, &["claude-code"], &begins("agent-1")).expect("memory");
+    assert_eq!(response["hookSpecificOutput"]["hookEventName"], "SubagentStart");
+    assert!(context(&response).contains("hand-written scanner"), "{response}");
     let off = [("TOME_INJECT_SUBAGENTS", "off")];
     assert_eq!(hook_with(&world, &["claude-code"], &begins("agent-2"), &off), None);
     let listed = injections(&world);

@@ -44,9 +44,9 @@ fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u
         }),
         ..v1::InjectRequest::default()
     };
-    let said =
+    let response =
         world.with_client(async |client| client.inject(request, Duration::from_secs(60)).await);
-    assert_eq!(said.unwrap(), "");
+    assert_eq!(response.unwrap(), "");
 }
 
 /// The file with a session's hints and triggers.
@@ -74,8 +74,8 @@ fn late_hints_come_with_the_next_prompt() {
     // A killed daemon still has them.
     world.kill_daemon().unwrap();
     assert_eq!(world.tome(&["start"]).code, 0);
-    let said = hook(&world, &["claude-code"], &says(&app, "s1", "yes")).unwrap();
-    assert!(context(&said).contains("frob flush --all"), "{said}");
+    let response = hook(&world, &["claude-code"], &says(&app, "s1", "yes")).unwrap();
+    assert!(context(&response).contains("frob flush --all"), "{response}");
     // Delivered once and not again, also for the same question.
     for prompt in ["go on", &format!("{QUESTION}, please")] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", prompt)), None, "{prompt}");
@@ -99,8 +99,8 @@ fn a_late_request_to_store_comes_at_the_next_stop() {
     };
     too_late(&world, &app, &stops("It is faster."), "assistant_stop", 9_500);
     hook(&world, &["claude-code"], &says(&app, "s1", "thank you"));
-    let said = hook(&world, &["claude-code"], &stops("You are welcome.")).unwrap();
-    assert_eq!(said["decision"], "block", "{said}");
+    let response = hook(&world, &["claude-code"], &stops("You are welcome.")).unwrap();
+    assert_eq!(response["decision"], "block", "{response}");
     // Once.
     hook(&world, &["claude-code"], &says(&app, "s1", "thanks again"));
     assert_eq!(hook(&world, &["claude-code"], &stops("Any time.")), None);
@@ -118,8 +118,8 @@ fn late_lessons_for_a_plan_come_with_the_next_result() {
     hook(&world, &["claude-code"], &says(&app, "s1", "make the tests fast"));
     too_late(&world, &app, &todos(&app, "s1", 1, 6), "tool_result", 9_500);
     too_late(&world, &app, &edit(&app, "s1", 2), "tool_result", 0);
-    let said = hook(&world, &["claude-code"], &edit(&app, "s1", 3)).unwrap();
-    assert!(context(&said).contains("Bisect a slow test suite"), "{said}");
+    let response = hook(&world, &["claude-code"], &edit(&app, "s1", 3)).unwrap();
+    assert!(context(&response).contains("Bisect a slow test suite"), "{response}");
     assert_eq!(hook(&world, &["claude-code"], &todos(&app, "s1", 4, 7)), None);
 }
 
@@ -133,8 +133,8 @@ fn a_stale_overview_triggers_a_reminder() {
         assert_eq!(prompt(n), None, "{n}");
     }
     too_late(&world, &app, &says(&app, "s1", "part 10"), "user_message", 9_500);
-    let said = prompt(11).unwrap();
-    assert!(context(&said).contains("it has not changed for 11 rounds"), "{said}");
+    let response = prompt(11).unwrap();
+    assert!(context(&response).contains("it has not changed for 11 rounds"), "{response}");
     for n in 12..21 {
         assert_eq!(prompt(n), None, "{n}");
     }
@@ -152,7 +152,7 @@ fn a_stale_overview_triggers_a_reminder() {
     let off = [("TOME_INJECT_OVERVIEW", "off")];
     for n in 50..75 {
         let payload = says(&app, "s2", &format!("part {n}"));
-        let said = crate::injections::hook_with(&world, &["claude-code"], &payload, &off);
-        assert_eq!(said, None, "{n}");
+        let response = crate::injections::hook_with(&world, &["claude-code"], &payload, &off);
+        assert_eq!(response, None, "{n}");
     }
 }

@@ -15,7 +15,7 @@ fn modern(mut params: Value) -> Value {
 #[test]
 fn initialize_opens_a_session_in_any_version() {
     let world = world();
-    for (asked, agreed) in [
+    for (requested, agreed) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-03-26", "2025-03-26"),
         ("2025-06-18", "2025-06-18"),
@@ -26,9 +26,9 @@ fn initialize_opens_a_session_in_any_version() {
         ("yesterday", "2025-11-25"),
     ] {
         let mut client = McpClient::start(&mut world.command(&["mcp"]));
-        let answer = client.initialize(asked, "test-client");
+        let answer = client.initialize(requested, "test-client");
         let told = &answer["result"];
-        assert_eq!(told["protocolVersion"], agreed, "{asked}: {answer}");
+        assert_eq!(told["protocolVersion"], agreed, "{requested}: {answer}");
         assert_eq!(told["serverInfo"]["name"], "tome");
         for part in ["tools", "resources", "prompts"] {
             assert!(told["capabilities"][part].is_object(), "{part} in {told}");
@@ -151,10 +151,10 @@ fn initial_requests_are_answered_without_a_daemon() {
     assert_eq!(world.daemon_pid(), None);
     let called = client.call("memory_list", json!({}));
     assert_eq!(called["isError"], true, "{called}");
-    for said in
+    for message in
         [called["content"][0]["text"].as_str(), called["structuredContent"]["error"].as_str()]
     {
-        assert!(said.unwrap().contains("the daemon is not running"), "{called}");
+        assert!(message.unwrap().contains("the daemon is not running"), "{called}");
     }
     let read = client.ask("resources/read", json!({"uri": "tome://index"}));
     assert_eq!(read["error"]["code"], -32603, "{read}");
@@ -165,10 +165,10 @@ fn the_daemon_is_started_and_restarted() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     daemon_up(&world);
-    client.said("memory_write", json!({"path": "a.md", "content": "one\n"}));
+    client.call_text("memory_write", json!({"path": "a.md", "content": "one\n"}));
     for _ in 0..2 {
         let pid = world.kill_daemon().expect("a daemon");
-        assert!(client.said("memory_read", json!({"path": "a.md"})).contains("\none\n"));
+        assert!(client.call_text("memory_read", json!({"path": "a.md"})).contains("\none\n"));
         assert_ne!(world.daemon_pid(), Some(pid));
         // The process that started a dead daemon must reap it.
         eventually("a burial", || {
@@ -176,9 +176,9 @@ fn the_daemon_is_started_and_restarted() {
         });
     }
     world.kill_daemon();
-    client.said("memory_append", json!({"path": "a.md", "entry": "two"}));
+    client.call_text("memory_append", json!({"path": "a.md", "entry": "two"}));
     world.kill_daemon();
-    assert!(client.said("memory_read", json!({"path": "a.md"})).contains("two"));
+    assert!(client.call_text("memory_read", json!({"path": "a.md"})).contains("two"));
 }
 
 #[test]
@@ -200,10 +200,10 @@ fn the_server_exits_with_its_input_after_answering() {
     // The daemon keeps running for others.
     assert!(world.daemon_pid().is_some_and(is_alive));
 
-    for said in ["", "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}"] {
-        let ran = world.tome_with(&["mcp"], said);
-        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{said}");
-        assert_eq!(ran.stdout.lines().count(), said.lines().count(), "{}", ran.stdout);
+    for input in ["", "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}"] {
+        let ran = world.tome_with(&["mcp"], input);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{input}");
+        assert_eq!(ran.stdout.lines().count(), input.lines().count(), "{}", ran.stdout);
     }
 }
 
@@ -229,7 +229,7 @@ fn a_cancelled_request_is_not_answered() {
     let world = world();
     let mut client = McpClient::open(&world, &["--toolsets", "all"]);
     let daemon = daemon_up(&world);
-    client.said("memory_list", json!({}));
+    client.call_text("memory_list", json!({}));
     send_signal(daemon, Signal::Stop);
     let call = json!({"name": "memory_list", "arguments": {}});
     let taken_back = client.request("tools/call", call.clone());
@@ -239,7 +239,7 @@ fn a_cancelled_request_is_not_answered() {
     let other = client.ask("tools/call", call);
     assert_eq!(other["result"]["isError"], true, "{other}");
     send_signal(daemon, Signal::Continue);
-    client.said("memory_list", json!({}));
+    client.call_text("memory_list", json!({}));
     let (_, rest, _) = client.close();
     assert!(rest.iter().all(|answer| answer["id"] != taken_back), "{rest:?}");
 }

@@ -56,8 +56,8 @@ fn the_rules_are_stated_once_per_client() {
     };
     // Agents set up with hooks get them from there.
     let start = json!({"session_id": "s1", "cwd": app, "hook_event_name": "SessionStart", "source": "startup"});
-    let said = hook(&world, &["claude-code"], &start).unwrap();
-    assert_eq!(context(&said).matches(rule).count(), 1, "{said}");
+    let response = hook(&world, &["claude-code"], &start).unwrap();
+    assert_eq!(context(&response).matches(rule).count(), 1, "{response}");
     for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
         assert!(!instructions(&["--agent", agent]).contains(rule), "{agent}");
     }

@@ -152,7 +152,7 @@ impl McpClient {
     }
 
     /// Calls a tool that must succeed; returns its text.
-    pub fn said(&mut self, tool: &str, arguments: Value) -> String {
+    pub fn call_text(&mut self, tool: &str, arguments: Value) -> String {
         let called = self.call(tool, arguments);
         assert!(!called["isError"].as_bool().unwrap_or_default(), "{tool}: {called}");
         words(&called)

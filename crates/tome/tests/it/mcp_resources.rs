@@ -24,8 +24,11 @@ fn every_listed_resource_can_be_read() {
         "cwd": world.folder("elsewhere"), "at": "2026-11-14T09:30:00Z", "text": "rotate the tokens",
     })));
     let mut client = McpClient::open(&world, &["--session", "s1"]);
-    client.said("memory_write", json!({"path": "facts/user.md", "content": "Likes tea.\n"}));
-    client.said("memory_write", json!({"path": "notes/tea & milk.md", "content": "Milk first.\n"}));
+    client.call_text("memory_write", json!({"path": "facts/user.md", "content": "Likes tea.\n"}));
+    client.call_text(
+        "memory_write",
+        json!({"path": "notes/tea & milk.md", "content": "Milk first.\n"}),
+    );
     let listed = client.result("resources/list", json!({}));
     let uris = uris(&listed);
     for uri in [
@@ -45,7 +48,7 @@ fn every_listed_resource_can_be_read() {
     assert!(text(&mut client, "tome://node/toc:day:2026-11-14").contains("grip:"));
     let overview = text(&mut client, "tome://overview");
     assert!(overview.contains("toc:day:2026-11-14"), "{overview}");
-    client.said(
+    client.call_text(
         "memory_write",
         json!({
             "path": "overview.md", "content": "# Goal\n\nRotate.\n", "scope": "session",
@@ -122,8 +125,8 @@ fn the_prompts_are_the_owners_guides() {
         let guide = world.tome(&["coder", "guide", guide]).stdout;
         assert_eq!(prompt(name, json!({})), guide);
     }
-    let asked = prompt("memory-recall", json!({"task": "mend the login"}));
-    assert!(asked.ends_with("The task: mend the login"), "{asked}");
+    let with_task = prompt("memory-recall", json!({"task": "mend the login"}));
+    assert!(with_task.ends_with("The task: mend the login"), "{with_task}");
     assert!(!world.home().join("coder").exists(), "reading makes nothing");
     world.write("home/coder/memory-store-guide.md", "# Storing\n\nMy own rules.\n");
     assert_eq!(prompt("memory-store", json!({})), "# Storing\n\nMy own rules.\n");

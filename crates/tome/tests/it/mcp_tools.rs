@@ -96,8 +96,8 @@ fn toolsets_are_selectable() {
     let mut own = McpClient::open(&world, &[]);
     assert_eq!(own.tools(), ["memory"]);
     let note = json!({"command": "create", "path": "/memories/a.md", "file_text": "one\n"});
-    own.said("memory", note);
-    let view = own.said("memory", json!({"command": "view", "path": "/memories/a.md"}));
+    own.call_text("memory", note);
+    let view = own.call_text("memory", json!({"command": "view", "path": "/memories/a.md"}));
     assert!(view.contains("one"), "{view}");
 
     let ran = world.tome(&["mcp", "--toolsets", "kitchen"]);
@@ -138,15 +138,15 @@ fn filled() -> (World, McpClient) {
     });
     world.ingest(&days.collect::<String>());
     let mut client = McpClient::open(&world, &["--toolsets", "all", "--session", "s1"]);
-    client.said(
+    client.call_text(
         "memory_write",
         json!({
             "path": "login.md", "content": "Tokens rotate.", "name": "login",
             "description": "how the login works", "type": "project",
         }),
     );
-    client.said("memory_write", json!({"path": "facts/user.md", "content": "Likes tea."}));
-    client.said("coder_memory_store", json!({
+    client.call_text("memory_write", json!({"path": "facts/user.md", "content": "Likes tea."}));
+    client.call_text("coder_memory_store", json!({
         "type": "procedural", "title": "Bisect a slow login", "tags": ["#success", "#login"],
         "description": "Halve the login until the slow step is left.",
         "content": "Time each half of the login. Keep the slower half. Halve it again until one step is left.",
@@ -181,29 +181,29 @@ fn text_and_json_have_the_same_content() {
         ("memory_read", json!({"path": "none.md"})),
     ] {
         let called = client.call(tool, arguments.clone());
-        let said = words(&called);
+        let text = words(&called);
         let mut told = Vec::new();
         leaves(&called["structuredContent"], &mut told);
         assert!(!told.is_empty(), "{tool} {arguments}: {called}");
         for leaf in told {
-            let is_said =
-                said.contains(leaf.trim()) || said_as_time(&said, &leaf) || leaf == "not_found";
-            assert!(is_said, "{tool} {arguments}: the words lack {leaf:?}\n{said}");
+            let is_shown =
+                text.contains(leaf.trim()) || shows_time(&text, &leaf) || leaf == "not_found";
+            assert!(is_shown, "{tool} {arguments}: the words lack {leaf:?}\n{text}");
         }
     }
     let read = client.call("memory_read", json!({"path": "login.md"}));
     assert_eq!(read.get("structuredContent"), None, "{read}");
-    let said = words(&read);
-    let version = said.rsplit("version: ").next().unwrap();
+    let text = words(&read);
+    let version = text.rsplit("version: ").next().unwrap();
     let newer = json!({"path": "login.md", "content": "x", "if_version": version});
-    client.said("memory_write", newer.clone());
+    client.call_text("memory_write", newer.clone());
     assert_eq!(client.call("memory_write", newer)["isError"], true, "it has another by now");
 }
 
 /// Text has times to the minute, with or without the T.
-fn said_as_time(said: &str, leaf: &str) -> bool {
+fn shows_time(text: &str, leaf: &str) -> bool {
     let minute = leaf.get(..16).unwrap_or_default();
-    leaf.ends_with('Z') && (said.contains(minute) || said.contains(&minute.replace('T', " ")))
+    leaf.ends_with('Z') && (text.contains(minute) || text.contains(&minute.replace('T', " ")))
 }
 
 #[test]
@@ -213,8 +213,8 @@ fn session_and_project_come_from_the_client() {
     let mut command = world.command(&["mcp"]);
     command.env("CLAUDE_CODE_SESSION_ID", "c1").env("CLAUDE_PROJECT_DIR", &app);
     let mut claude = McpClient::open_as(&mut command, "claude-code");
-    claude.said("memory_write", json!({"path": "a.md", "content": "one\n"}));
-    claude.said(
+    claude.call_text("memory_write", json!({"path": "a.md", "content": "one\n"}));
+    claude.call_text(
         "memory_write",
         json!({
             "path": "detail/login.md", "content": "two\n", "scope": "session",
@@ -234,14 +234,14 @@ fn session_and_project_come_from_the_client() {
     assert_eq!(codex.call("memory_read", session.clone())["isError"], true);
     let mut flagged = world.command(&["mcp", "--agent", "codex", "--session", "c1", "--project"]);
     let mut flagged = McpClient::open_as(flagged.arg(&app), "some client");
-    assert!(flagged.said("memory_read", session).contains("\n\ntwo\n"));
+    assert!(flagged.call_text("memory_read", session).contains("\n\ntwo\n"));
 }
 
 /// The user's latest prompt is not an answer to the agent's query about it; a person's own search
 /// finds everything.
 #[test]
 fn a_prompt_is_not_an_answer_to_itself() {
-    const ASKED: &str = "why does the frobnicator drop its cache at midnight?";
+    const QUESTION: &str = "why does the frobnicator drop its cache at midnight?";
     let world = world();
     let cwd = world.folder("elsewhere");
     let event = |agent: &str, session: &str, kind: &str, minute: u32, text: &str| {
@@ -251,7 +251,7 @@ fn a_prompt_is_not_an_answer_to_itself() {
     };
     world.ingest(
         &[
-            event("codex", "old", "user_message", 1, ASKED),
+            event("codex", "old", "user_message", 1, QUESTION),
             event(
                 "codex",
                 "old",
@@ -262,16 +262,16 @@ fn a_prompt_is_not_an_answer_to_itself() {
             event("codex", "mine", "session_start", 3, ""),
             event("codex", "mine", "user_message", 4, "the frobnicator is slow, look at its cache"),
             event("codex", "mine", "assistant_stop", 5, "It is dropped at midnight."),
-            event("codex", "mine", "user_message", 6, &format!("{ASKED} Find out.")),
+            event("codex", "mine", "user_message", 6, &format!("{QUESTION} Find out.")),
             event("gemini", "other", "user_message", 7, "draw a frobnicator"),
         ]
         .concat(),
     );
     let question = json!({"query": "frobnicator drops its cache at midnight", "limit": 20});
-    let asked = |flags: &[&str], client: &str| {
+    let recall = |flags: &[&str], client: &str| {
         let mut client =
             McpClient::open_as(&mut world.command(&[&["mcp"], flags].concat()), client);
-        client.said("recall_memory", question.clone())
+        client.call_text("recall_memory", question.clone())
     };
     for (flags, client) in [
         // The session is given, or inferred from the agent's latest event.
@@ -279,14 +279,14 @@ fn a_prompt_is_not_an_answer_to_itself() {
         (&[][..], "codex-mcp-client"),
         (&["--agent", "codex"][..], "some client"),
     ] {
-        let said = asked(flags, client);
-        assert!(said.contains(ASKED) && said.contains("nightly drop"), "{flags:?} {said}");
-        assert!(said.contains("look at its cache"), "what was said before stays: {said}");
-        assert!(!said.contains("Find out"), "{flags:?} {client} {said}");
+        let text = recall(flags, client);
+        assert!(text.contains(QUESTION) && text.contains("nightly drop"), "{flags:?} {text}");
+        assert!(text.contains("look at its cache"), "what was said before stays: {text}");
+        assert!(!text.contains("Find out"), "{flags:?} {client} {text}");
     }
     // Another session may find it.
-    let said = asked(&["--session", "other"], "gemini-cli-mcp-client");
-    assert!(said.contains("Find out"), "{said}");
+    let text = recall(&["--session", "other"], "gemini-cli-mcp-client");
+    assert!(text.contains("Find out"), "{text}");
     let person =
         world.tome(&["recall", "--limit", "20", "frobnicator drops its cache at midnight"]);
     assert!(person.stdout.contains("Find out"), "{}", person.stdout);
@@ -313,7 +313,7 @@ fn the_session_defaults_to_the_agents_latest() {
             .concat(),
     );
     let mut codex = McpClient::open_as(&mut world.command(&["mcp"]), "codex-mcp-client");
-    codex.said(
+    codex.call_text(
         "memory_write",
         json!({
             "path": "detail/a.md", "content": "one\n", "scope": "session",

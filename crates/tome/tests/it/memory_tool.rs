@@ -20,19 +20,19 @@ fn arguments(command: &str, fields: &Value) -> Value {
 }
 
 /// Checks the error of a command on the command line and, verbatim, over gRPC.
-fn check_refused(world: &World, command: &str, fields: &Value, code: i32, said: &str) {
+fn check_refused(world: &World, command: &str, fields: &Value, code: i32, message: &str) {
     let arguments = arguments(command, fields);
     let complaint = refused(world, "memory", &arguments, code);
-    let bare = said.strip_prefix("Error: ").unwrap_or(said);
+    let bare = message.strip_prefix("Error: ").unwrap_or(message);
     assert_eq!(complaint.lines().next().unwrap(), format!("error: {bare}"));
     let answer = wire(world, "memory", &arguments);
     assert!(answer.is_error);
-    assert_eq!(answer.text, said);
+    assert_eq!(answer.text, message);
 }
 
 fn create(world: &World, path: &str, text: &str) {
-    let said = memory(world, "create", &json!({"path": path, "file_text": text}));
-    assert_eq!(said, format!("File created successfully at: {path}\n"));
+    let output = memory(world, "create", &json!({"path": path, "file_text": text}));
+    assert_eq!(output, format!("File created successfully at: {path}\n"));
 }
 
 #[test]
@@ -49,13 +49,13 @@ fn every_command_of_the_memory_tool_works() {
         view("/memories/progress.md"),
         "Here's the content of /memories/progress.md with line numbers:\n     1\t# Progress\n     2\t\n     3\t- read the code\n"
     );
-    let said = memory(
+    let output = memory(
         &world,
         "str_replace",
         &json!({"path": "/memories/progress.md", "old_str": "read the code", "new_str": "read $& the code\n- wrote a test"}),
     );
     assert_eq!(
-        said,
+        output,
         "The memory file has been edited.\n     1\t# Progress\n     2\t\n     3\t- read $& the code\n     4\t- wrote a test\n"
     );
     let insert =
@@ -153,10 +153,10 @@ fn errors_have_the_documented_messages() {
     let no = "Error: The path /memories/x.md does not exist";
     check_refused(&world, "insert", &insert("/memories/x.md", 0), 4, no);
     for line in [-1, 4, i64::MAX] {
-        let said = format!(
+        let message = format!(
             "Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: [0, 3]"
         );
-        check_refused(&world, "insert", &insert("/memories/a.md", line), 2, &said);
+        check_refused(&world, "insert", &insert("/memories/a.md", line), 2, &message);
     }
     check_refused(&world, "delete", &gone, 4, no);
     let rename = |from: &str, to: &str| json!({"old_path": from, "new_path": to});
@@ -232,8 +232,8 @@ fn a_note_too_long_to_show_is_reported() {
     std::fs::write(notebook(&world).join("tall.md"), "\n".repeat(1_000_000)).unwrap();
     daemon_up(&world);
     let tall = json!({"path": "/memories/tall.md"});
-    let said = "File /memories/tall.md exceeds maximum line limit of 999,999 lines.";
-    check_refused(&world, "view", &tall, 2, said);
+    let message = "File /memories/tall.md exceeds maximum line limit of 999,999 lines.";
+    check_refused(&world, "view", &tall, 2, message);
 }
 
 #[test]

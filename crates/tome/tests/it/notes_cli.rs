@@ -33,8 +33,8 @@ pub fn check_refused(world: &World, args: &[&str], code: i32, words: &[&str]) ->
 #[test]
 fn an_empty_notebook_explains_how_to_begin() {
     let world = world();
-    let said = memory(&world, &["list"]);
-    assert!(said.contains("no notes yet") && said.contains("tome memory append"), "{said}");
+    let output = memory(&world, &["list"]);
+    assert!(output.contains("no notes yet") && output.contains("tome memory append"), "{output}");
     assert_eq!(memory(&world, &["list", "--json"]), "");
     assert!(memory(&world, &["list", "--scope", "coder"]).contains("tome coder store"));
     memory(&world, &["view"]);
@@ -48,8 +48,8 @@ fn an_empty_notebook_explains_how_to_begin() {
 #[test]
 fn the_suggested_first_command_works() {
     let world = world();
-    let said = memory(&world, &["list"]);
-    let command = said.split('`').nth(1).unwrap();
+    let output = memory(&world, &["list"]);
+    let command = output.split('`').nth(1).unwrap();
     let mut shell = std::process::Command::new("sh");
     let line = command.replacen("tome", "\"$TOME\"", 1);
     shell.arg("-c").arg(line).env("TOME", world.program()).env("TOME_HOME", world.home());
@@ -90,8 +90,8 @@ fn a_note_can_be_written_changed_moved_and_deleted() {
     memory(&world, &["patch", "auth.md", "--old", "sessions", "--new", "tokens"]);
     memory(&world, &["update", "auth.md", "--old", "We use", "--new", "They use"]);
     assert!(memory(&world, &["read", "auth.md"]).contains("They use tokens."));
-    let said = memory(&world, &["delete", "auth.md", "facts/build.md"]);
-    assert!(said.contains("tome memory restore auth.md"), "{said}");
+    let output = memory(&world, &["delete", "auth.md", "facts/build.md"]);
+    assert!(output.contains("tome memory restore auth.md"), "{output}");
     assert!(memory(&world, &["list"]).contains("no notes yet"));
 }
 
@@ -246,9 +246,9 @@ fn each_scope_has_its_own_notes() {
     check_refused(&world, &["read", "a.md", "--session", "s1"], 4, &["list --session s1"]);
     let elsewhere = world.folder("another");
     let there = ["list", "--project", elsewhere.to_str().unwrap()];
-    let said = memory(&world, &there);
+    let output = memory(&world, &there);
     let hint = format!("append facts/project.md --project {}", elsewhere.display());
-    assert!(said.contains("no notes yet") && said.contains(&hint), "{said}");
+    assert!(output.contains("no notes yet") && output.contains(&hint), "{output}");
 }
 
 #[test]
@@ -262,8 +262,8 @@ fn notes_can_be_located_and_moved_into_the_repository() {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
         ran
     };
-    let said = tome(&["init"]).stdout;
-    assert!(said.contains("in Tome's home") && said.contains("--in-repo"), "{said}");
+    let output = tome(&["init"]).stdout;
+    assert!(output.contains("in Tome's home") && output.contains("--in-repo"), "{output}");
     let found = tome(&["init", "--json"]).json();
     assert_eq!((&found["exists"], &found["in_repository"]), (&json!(false), &json!(false)));
     tome(&["memory", "write", "a.md", "--content", "a"]);

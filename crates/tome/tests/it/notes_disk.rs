@@ -31,8 +31,8 @@ fn inside(test: &str) -> bool {
         .output()
         .unwrap();
     let out = String::from_utf8_lossy(&output.stdout).into_owned();
-    let said = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{said}");
+    let text = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{text}");
     false
 }
 

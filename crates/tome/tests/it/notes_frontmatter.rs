@@ -143,8 +143,8 @@ fn five_hundred_notes_do_not_flood_a_prompt() {
     let view = agent(&world, "memory_view", &json!({}));
     let shown = view.lines().filter(|line| line.starts_with("- ")).count();
     assert!(view.lines().count() <= 200 && view.len() <= 16 * 1024, "{}", view.lines().count());
-    let said = format!("({} older entries omitted", 500 - shown);
-    assert!(view.contains(&said), "{}", view.lines().last().unwrap());
+    let omitted = format!("({} older entries omitted", 500 - shown);
+    assert!(view.contains(&omitted), "{}", view.lines().last().unwrap());
     assert!(view.contains("(t.md)"), "the newest is kept");
     assert_eq!(file(&world, "MEMORY.md").matches("\n- [").count(), 500, "the file has all");
     let listed: Value = serde_json::from_str(&agent(&world, "memory_list", &json!({}))).unwrap();

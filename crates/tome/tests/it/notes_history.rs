@@ -111,10 +111,10 @@ fn any_version_can_be_restored() {
         memory(&world, &["write", "a.md", "--content", text]);
     }
     let versions = versions(&world);
-    let said = memory(&world, &["restore", "a.md"]);
+    let output = memory(&world, &["restore", "a.md"]);
     assert_eq!(memory(&world, &["read", "a.md"]), "two\n");
     let undo = format!("tome memory restore a.md {}", versions[0]);
-    assert!(said.contains(&undo), "{said}");
+    assert!(output.contains(&undo), "{output}");
     memory(&world, &["restore", "a.md", &versions[0]]);
     assert_eq!(memory(&world, &["read", "a.md"]), "three\n");
     memory(&world, &["restore", "a.md", &versions[2][..6]]);
@@ -125,8 +125,8 @@ fn any_version_can_be_restored() {
         (Some("person"), Some("tome memory restore"))
     );
     memory(&world, &["delete", "a.md"]);
-    let said = memory(&world, &["restore", "a.md"]);
-    assert!(said.contains("undo: tome memory delete a.md"), "{said}");
+    let output = memory(&world, &["restore", "a.md"]);
+    assert!(output.contains("undo: tome memory delete a.md"), "{output}");
     assert_eq!(memory(&world, &["read", "a.md"]), "one\n");
     check_refused(&world, &["restore", "a.md", "ffffffffffff"], 4, &["ffffffffffff"]);
 }

@@ -8,7 +8,7 @@ use crate::injections::{context, hook, says};
 use crate::mcp_client::McpClient;
 use crate::scene::*;
 
-const ASKED: &str = "Why does the frobnicator drop its cache at midnight?";
+const QUESTION: &str = "Why does the frobnicator drop its cache at midnight?";
 /// The same with other whitespace, case and punctuation.
 const AGAIN: &str = "why does  the FROBNICATOR drop its cache\nat midnight";
 const ANSWER: &str = "A cron job empties the cache directory when the date changes.";
@@ -21,7 +21,7 @@ fn event(app: &std::path::Path, session: &str, minute: u64, kind: &str, text: &s
 }
 
 /// The question in three sessions: answered, abandoned, and current.
-fn asked_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
+fn ask_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
     let app = world.folder("app");
     let at = now_ms() - 9 * 60_000;
     let found = line_with(
@@ -30,10 +30,10 @@ fn asked_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
     );
     world.ingest(
         &[
-            event(&app, "answered", 1, "user_message", ASKED),
+            event(&app, "answered", 1, "user_message", QUESTION),
             event(&app, "answered", 2, "assistant_stop", ANSWER),
             event(&app, "answered", 3, "session_end", ""),
-            event(&app, "given-up", 4, "user_message", &ASKED.to_uppercase()),
+            event(&app, "given-up", 4, "user_message", &QUESTION.to_uppercase()),
             event(&app, "given-up", 5, "session_end", ""),
             event(
                 &app,
@@ -51,8 +51,8 @@ fn asked_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
     app
 }
 
-fn contents_of(said: &str) -> Vec<&str> {
-    said.lines().filter_map(|line| line.trim().strip_prefix("Content: ")).collect()
+fn contents_of(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.trim().strip_prefix("Content: ")).collect()
 }
 
 fn is_question(text: &str) -> bool {
@@ -60,27 +60,30 @@ fn is_question(text: &str) -> bool {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
         words.map(str::to_lowercase).collect()
     };
-    words(text.trim_start_matches("Asked: ")) == words(ASKED)
+    words(text.trim_start_matches("Asked: ")) == words(QUESTION)
 }
 
 #[test]
 fn an_earlier_question_is_returned_as_its_answer() {
     let world = world();
-    let app = asked_three_times(&world);
+    let app = ask_three_times(&world);
     let question: Value =
         json!({"query": "why does the frobnicator drop its cache at midnight", "limit": 20});
     for flags in [&["--session", "live"][..], &[]] {
         let args = [&["mcp", "--agent", "codex"], flags].concat();
         let mut client =
             McpClient::open_as(world.command(&args).current_dir(&app), "codex-mcp-client");
-        let said = client.said("recall_memory", question.clone());
-        let contents = contents_of(&said);
-        assert!(contents.iter().any(|text| text.contains("cron job empties")), "{flags:?} {said}");
-        assert!(!contents.iter().any(|text| is_question(text)), "{flags:?} {said}");
-        assert!(!contents.iter().any(|text| text.contains("this very turn")), "{flags:?} {said}");
+        let output = client.call_text("recall_memory", question.clone());
+        let contents = contents_of(&output);
+        assert!(
+            contents.iter().any(|text| text.contains("cron job empties")),
+            "{flags:?} {output}"
+        );
+        assert!(!contents.iter().any(|text| is_question(text)), "{flags:?} {output}");
+        assert!(!contents.iter().any(|text| text.contains("this very turn")), "{flags:?} {output}");
         assert!(
             contents.iter().any(|text| text.contains("subject of today")),
-            "earlier turns stay: {said}"
+            "earlier turns stay: {output}"
         );
     }
 }
@@ -88,9 +91,10 @@ fn an_earlier_question_is_returned_as_its_answer() {
 #[test]
 fn a_hint_contains_the_answer_and_not_the_question() {
     let world = world();
-    let app = asked_three_times(&world);
-    let said = hook(&world, &["claude-code"], &says(&app, "new", AGAIN)).unwrap();
-    let hints: Vec<&str> = context(&said).lines().filter(|line| line.starts_with("- ")).collect();
+    let app = ask_three_times(&world);
+    let response = hook(&world, &["claude-code"], &says(&app, "new", AGAIN)).unwrap();
+    let hints: Vec<&str> =
+        context(&response).lines().filter(|line| line.starts_with("- ")).collect();
     assert!(hints.iter().any(|hint| hint.contains("cron job empties")), "{hints:?}");
     assert!(
         !hints.iter().any(|hint| hint.to_lowercase().contains("why does the frobnicator")),
@@ -132,9 +136,9 @@ fn all_turns_in_progress_are_excluded() {
     );
     let args = ["mcp", "--agent", "codex"];
     let mut client = McpClient::open_as(world.command(&args).current_dir(&app), "codex-mcp-client");
-    let said =
-        client.said("recall_memory", json!({"query": "zeppelin mooring slips", "limit": 20}));
-    let contents = contents_of(&said);
-    assert!(contents.iter().any(|text| text.contains("rope is wet")), "{said}");
-    assert!(!contents.iter().any(|text| text.contains("Find out")), "{said}");
+    let output =
+        client.call_text("recall_memory", json!({"query": "zeppelin mooring slips", "limit": 20}));
+    let contents = contents_of(&output);
+    assert!(contents.iter().any(|text| text.contains("rope is wet")), "{output}");
+    assert!(!contents.iter().any(|text| text.contains("Find out")), "{output}");
 }

@@ -69,8 +69,9 @@ fn an_import_leaves_out_pauses_and_ignored_folders() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{ran:?}");
     assert!(ran.stdout.contains("1 from a pause, 1 in ignored folders"), "{}", ran.stdout);
     let stored = world.events();
-    let said: Vec<&str> = texts(&stored).into_iter().filter(|text| !text.is_empty()).collect();
-    assert_eq!(said, ["before the pause", "after the pause"]);
+    let texts_kept: Vec<&str> =
+        texts(&stored).into_iter().filter(|text| !text.is_empty()).collect();
+    assert_eq!(texts_kept, ["before the pause", "after the pause"]);
 }
 
 #[test]
@@ -92,11 +93,11 @@ fn ignored_folders_are_silent_and_ignored_files_lose_their_content() {
     }
     let count = world.events().len();
     let inside = app.join("private");
-    let said = json!({
+    let prompt = json!({
         "session_id": "s3", "cwd": inside, "hook_event_name": "UserPromptSubmit",
         "prompt": "a private word", "prompt_id": "p1",
     });
-    assert_eq!(world.hook_output(&["claude-code"], said.to_string()), None);
+    assert_eq!(world.hook_output(&["claude-code"], prompt.to_string()), None);
     assert_eq!(world.events().len(), count);
     let shown = |folder: &std::path::Path| -> CommandResult {
         World::run(world.command(&["status"]).current_dir(folder), b"")

@@ -142,8 +142,8 @@ fn a_key_from_two_sources_is_rejected() {
     let problem = model(&world)["problem"].as_str().unwrap_or_default().to_owned();
     assert_eq!(problem, "summarizer.key_env and summarizer.key_file are both set: keep only one");
     let world = configured("key_file = \"~/key\"");
-    let said = world.tome(&["config"]);
-    assert!(format!("{}{}", said.stdout, said.stderr).contains("use the full path"), "{said:?}");
+    let shown = world.tome(&["config"]);
+    assert!(format!("{}{}", shown.stdout, shown.stderr).contains("use the full path"), "{shown:?}");
 }
 
 /// Invalid output, an outage, a missing model, an exhausted budget: the built-in summary stays, and
@@ -163,14 +163,14 @@ fn a_failing_model_changes_nothing() {
             "budget",
         ),
     ];
-    in_parallel(cases, |(settings, said)| {
+    in_parallel(cases, |(settings, problem)| {
         let world = configured(&settings);
         world.ingest(&lexer_session("s1", 0));
         let meter = eventually("a problem", || {
             let meter = model(&world);
             (meter["problem"] != "").then_some(meter)
         });
-        assert!(meter["problem"].as_str().unwrap().contains(said), "{settings}: {meter}");
+        assert!(meter["problem"].as_str().unwrap().contains(problem), "{settings}: {meter}");
         assert_eq!(check_node(&world, DAY)["summarizer"], "extractive");
         assert_eq!(world.tome(&["admin", "verify"]).code, 0);
     });

@@ -144,14 +144,14 @@ fn every_result_is_fenced_and_contains_no_marker() {
     ] {
         let called = client.call(tool, arguments.clone());
         assert_ne!(called["isError"], true, "{tool} {arguments}: {called}");
-        let said = words(&called);
-        let opening = said.lines().next().unwrap();
+        let text = words(&called);
+        let opening = text.lines().next().unwrap();
         assert!(
             opening.starts_with("<tome-quoted from=\"") && opening.contains(source),
-            "{tool}: {said}"
+            "{tool}: {text}"
         );
-        assert_eq!(said.matches("</tome-quoted>").count(), 1, "{tool} {arguments}: {said}");
-        assert_eq!(marker_in(&said), None, "{tool} {arguments}: {said}");
+        assert_eq!(text.matches("</tome-quoted>").count(), 1, "{tool} {arguments}: {text}");
+        assert_eq!(marker_in(&text), None, "{tool} {arguments}: {text}");
         assert_eq!(called.get("structuredContent"), None, "one form for every client: {called}");
     }
     // Tools that write, and errors, repeat their arguments.
@@ -197,8 +197,8 @@ fn injections_contain_no_marker() {
     let world = world();
     let app = poisoned(&world);
     let start = json!({"session_id": "s1", "cwd": app, "hook_event_name": "SessionStart", "source": "startup"});
-    let said = hook(&world, &["claude-code"], &start).unwrap();
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &start).unwrap();
+    let text = context(&response);
     assert!(text.contains("retry limit of five") && text.contains("facts/zorkmid.md"), "{text}");
     assert_eq!(marker_in(text), None, "{text}");
     // Tool output is never part of a fact or a session's state.
@@ -210,13 +210,13 @@ fn injections_contain_no_marker() {
         let answer = world.tome(&args).json();
         (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
     });
-    let said = hook(
+    let response = hook(
         &world,
         &["claude-code"],
         &says(&app, "s1", "what retry limit does the zorkmid payload need"),
     )
     .unwrap();
-    assert_eq!(marker_in(context(&said)), None, "{said}");
+    assert_eq!(marker_in(context(&response)), None, "{response}");
 }
 
 #[test]
@@ -238,8 +238,9 @@ fn tool_output_is_no_hint_by_itself_and_ranks_below_messages() {
     assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", prompt)), None);
     world.ingest(&line_with(&json!({"id": "a1", "session_id": "older", "cwd": app, "kind": "assistant_stop",
         "at": MORNING_MS - 90_000_000, "text": "To rotate the grommet ledger keys before the audit, run `grommet rotate`."})));
-    let said = hook(&world, &["claude-code"], &says(&app, "s2", prompt)).unwrap();
-    let hints: Vec<&str> = context(&said).lines().filter(|line| line.starts_with("- ")).collect();
+    let response = hook(&world, &["claude-code"], &says(&app, "s2", prompt)).unwrap();
+    let hints: Vec<&str> =
+        context(&response).lines().filter(|line| line.starts_with("- ")).collect();
     assert!(hints[0].contains("UTC, agent: ") && hints[0].contains("grommet rotate"), "{hints:?}");
     for outside in hints.iter().filter(|hint| hint.contains("evil.example")) {
         assert!(outside.contains("tool output (WebFetch): "), "{outside}");

@@ -90,10 +90,10 @@ fn an_endpoint_computes_each_vector_once() {
     assert!(texts(&settled(&world, "heron"))[0].contains("wading bird"));
     // High similarity of everything is no reason to list it.
     assert_eq!(texts(&settled(&world, "xylophone")), [""; 0]);
-    let asked = endpoint.asked();
-    assert!(asked[0].head.starts_with("POST /v1/embeddings"), "{}", asked[0].head);
-    assert!(asked.iter().all(|one| one.head.contains("Bearer k-123")));
-    let most = asked.iter().map(|one| one.texts.len()).max();
+    let requests = endpoint.requests();
+    assert!(requests[0].head.starts_with("POST /v1/embeddings"), "{}", requests[0].head);
+    assert!(requests.iter().all(|one| one.head.contains("Bearer k-123")));
+    let most = requests.iter().map(|one| one.texts.len()).max();
     assert_eq!(most, Some(64), "texts are sent together");
     let sent = endpoint.texts();
     let times = sent.iter().filter(|text| text.as_str() == "The automobile was repaired at last.");
@@ -101,12 +101,12 @@ fn an_endpoint_computes_each_vector_once() {
     assert_eq!(status(&world)["embedder"], name(0));
     assert_eq!(index(&world, "vectors/events")["embedder"], name(0));
     // Without changes, the same query and a new daemon send no stored text again.
-    let before = endpoint.asked().len();
+    let before = endpoint.requests().len();
     recall(&world, "car");
-    assert_eq!(endpoint.asked().len(), before);
+    assert_eq!(endpoint.requests().len(), before);
     assert_eq!(world.tome(&["stop"]).code, 0);
     settled(&world, "heron");
-    let after: Vec<_> = endpoint.asked().split_off(before);
+    let after: Vec<_> = endpoint.requests().split_off(before);
     assert!(after.iter().all(|one| one.texts[0] == "heron"), "{after:?}");
     assert!(!log(&world).contains("k-123"));
 }
@@ -155,7 +155,7 @@ fn a_failing_endpoint_affects_only_its_vectors() {
         (Mood::Refusing(401), "rejected the API key"),
         (Mood::Longer, "embed.dimensions"),
     ];
-    in_parallel(cases, |(mood, said)| {
+    in_parallel(cases, |(mood, problem)| {
         let endpoint = Embeddings::start(mood);
         let world = configured(&endpoint.settings());
         remember(&world);
@@ -163,7 +163,7 @@ fn a_failing_endpoint_affects_only_its_vectors() {
             let finder = status(&world);
             finder["endpoint"]["problem"].is_string().then_some(finder)
         });
-        assert!(finder["endpoint"]["problem"].as_str().unwrap().contains(said), "{finder}");
+        assert!(finder["endpoint"]["problem"].as_str().unwrap().contains(problem), "{finder}");
         let found = eventually("the words", || {
             let found = recall(&world, "check_17");
             (found["tier"] == "bm25").then_some(found)
@@ -172,11 +172,11 @@ fn a_failing_endpoint_affects_only_its_vectors() {
         assert!(found["behind"].as_u64().unwrap() > 0, "{found}");
         assert!(found["unread"][0].as_str().unwrap().contains("openai/meanings"), "{found}");
         let shown = world.tome(&["status"]).stdout;
-        assert!(shown.contains("no new vectors:") && shown.contains(said), "{shown}");
+        assert!(shown.contains("no new vectors:") && shown.contains(problem), "{shown}");
         let doctor = world.tome(&["doctor"]);
         assert_eq!(doctor.code, 0, "a warning: {}", doctor.stdout);
-        assert!(doctor.stdout.contains(said), "{}", doctor.stdout);
-        assert_eq!(eventually("a line", || log(&world).contains(said).then_some(1)), 1);
+        assert!(doctor.stdout.contains(problem), "{}", doctor.stdout);
+        assert_eq!(eventually("a line", || log(&world).contains(problem).then_some(1)), 1);
         endpoint.becomes(Mood::Well);
         assert!(texts(&settled(&world, "car"))[0].contains("automobile"));
         assert!(status(&world)["endpoint"]["problem"].is_null());
@@ -226,7 +226,7 @@ fn an_unconfigured_endpoint_leaves_the_vectors_alone() {
     let head = finder(&world).join("vectors/events/head");
     let builtin = fs::read(&head).unwrap();
     let nobody = "base_url = \"http://127.0.0.1:1\"\nmodel = \"m\"\ndimensions = 4\n";
-    for (settings, said) in [
+    for (settings, message) in [
         ("", "embed.model is not set"),
         ("model = \"m\"\n", "embed.dimensions is not set"),
         ("model = \"m\"\ndimensions = 4\nbase_url = \"nowhere\"\n", "base URL"),
@@ -238,9 +238,9 @@ fn an_unconfigured_endpoint_leaves_the_vectors_alone() {
         assert!(texts(&found)[0].contains("check_17"), "{found}");
         eventually("a problem", || {
             let problem = status(&world)["endpoint"]["problem"].clone();
-            problem.as_str().is_some_and(|problem| problem.contains(said)).then_some(())
+            problem.as_str().is_some_and(|problem| problem.contains(message)).then_some(())
         });
-        assert_eq!(fs::read(&head).unwrap(), builtin, "{said}");
+        assert_eq!(fs::read(&head).unwrap(), builtin, "{message}");
     }
     assert_eq!(world.tome(&["stop"]).code, 0);
     set(&world, "");

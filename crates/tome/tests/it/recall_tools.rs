@@ -10,8 +10,8 @@ use crate::scene::{MORNING_MS, line_with, world};
 /// Calls a tool from session `s1` in the project `/app`.
 fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> CommandResult {
     let arguments = arguments.to_string();
-    let place = ["--project", "/app", "--session", "s1", "--agent", "codex"];
-    world.tome(&[&["tool", tool, &arguments], &place[..], more].concat())
+    let origin = ["--project", "/app", "--session", "s1", "--agent", "codex"];
+    world.tome(&[&["tool", tool, &arguments], &origin[..], more].concat())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
@@ -32,15 +32,15 @@ fn answer(world: &World, tool: &str, arguments: Value) -> Value {
 /// A session with a detail and messages about the same subject.
 fn authentication() -> World {
     let world = world();
-    let said = |n: u64, text: &str| {
+    let event = |n: u64, text: &str| {
         let at = MORNING_MS + n * 60_000;
         line_with(&json!({"id": format!("e{n}"), "at": at, "text": text}))
     };
     world.ingest(
         &[
-            said(1, "Set up the repository."),
-            said(2, "We need authentication: discuss OAuth2 vs JWT."),
-            said(3, "Now the changelog."),
+            event(1, "Set up the repository."),
+            event(2, "We need authentication: discuss OAuth2 vs JWT."),
+            event(3, "Now the changelog."),
         ]
         .concat(),
     );
@@ -74,25 +74,26 @@ fn earlier_recall_output_is_not_found_in_place_of_its_source() {
 #[test]
 fn hits_have_the_format_that_agents_expect() {
     let world = authentication();
-    let said = text(&world, "recall_memory", json!({"query": "authentication", "scope": "detail"}));
-    let (_, line) = said.split_once("\n    Citation: detail/auth-design.md#L").unwrap();
+    let output =
+        text(&world, "recall_memory", json!({"query": "authentication", "scope": "detail"}));
+    let (_, line) = output.split_once("\n    Citation: detail/auth-design.md#L").unwrap();
     let line: usize = line.lines().next().unwrap().parse().unwrap();
     let head = format!(
         "Found 1 result(s) for: \"authentication\"\n\n[1] Source: detail\n    \
          File: detail/auth-design.md:{line}\n    Content: "
     );
-    assert!(said.starts_with(&head), "{said}");
+    assert!(output.starts_with(&head), "{output}");
     let detail = json!({"path": "detail/auth-design.md", "scope": "session"});
     let detail = text(&world, "memory_read", detail);
     let cited = detail.lines().nth(line - 1).unwrap();
     assert!(cited.ends_with("rotation for authentication."), "{line} of {detail}");
-    let said =
+    let output =
         text(&world, "recall_memory", json!({"query": "authentication", "scope": "messages"}));
     let expected = "Found 1 result(s) for: \"authentication\"\n\n[1] Source: messages\n    \
                     Line: 2\n    Content: We need authentication: discuss OAuth2 vs JWT.\n    \
                     Citation: messages.jsonl#L2\n";
-    assert!(said.starts_with(expected), "{said}");
-    assert!(said.contains("Said by: user, 2026-11-15 09:32 UTC"), "{said}");
+    assert!(output.starts_with(expected), "{output}");
+    assert!(output.contains("Said by: user, 2026-11-15 09:32 UTC"), "{output}");
     let all = answer(&world, "recall_memory", json!({"query": "authentication"}));
     let sources: Vec<&str> =
         all["hits"].as_array().unwrap().iter().map(|hit| hit["source"].as_str().unwrap()).collect();
@@ -139,16 +140,16 @@ fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
         let shown = found["hits"].as_array().unwrap().len();
         assert!(shown > before, "{shown} hits for {tokens} tokens");
         before = shown;
-        let said = text(&world, "recall_memory", arguments);
-        assert_eq!(said.contains("more; cursor"), shown < 40, "{said}");
+        let output = text(&world, "recall_memory", arguments);
+        assert_eq!(output.contains("more; cursor"), shown < 40, "{output}");
     }
     // A cursor leads through all of them, each once; but not while vectors change their order.
     settled(&world, "deploy");
     let mut seen: Vec<String> = Vec::new();
     let mut cursor = json!(0);
     while !cursor.is_null() {
-        let asked = json!({"query": "deploy", "limit": 9, "scope": "messages", "cursor": cursor});
-        let page = answer(&world, "recall_memory", asked);
+        let next = json!({"query": "deploy", "limit": 9, "scope": "messages", "cursor": cursor});
+        let page = answer(&world, "recall_memory", next);
         seen.extend(page["hits"].as_array().unwrap().iter().map(|hit| hit["id"].to_string()));
         cursor = page["cursor"].clone();
     }
@@ -167,15 +168,15 @@ fn limit_across_and_time_arguments_work() {
     let huge = answer(&world, "recall_memory", json!({"query": "authentication", "limit": 1e30}));
     assert!(!huge["hits"].as_array().unwrap().is_empty(), "{huge}");
     for across in ["session", "project", "all"] {
-        let asked = json!({"query": "authentication", "across": across});
-        let found = answer(&world, "recall_memory", asked);
+        let query = json!({"query": "authentication", "across": across});
+        let found = answer(&world, "recall_memory", query);
         assert!(!found["hits"].as_array().unwrap().is_empty(), "{across}: {found}");
     }
-    let asked =
+    let query =
         |since: &str| json!({"query": "authentication", "scope": "messages", "since": since});
-    let then = answer(&world, "recall_memory", asked("2026-11-15"));
+    let then = answer(&world, "recall_memory", query("2026-11-15"));
     assert_eq!(then["hits"].as_array().unwrap().len(), 1, "{then}");
-    let later = answer(&world, "recall_memory", asked("2026-11-15T09:33:00Z"));
+    let later = answer(&world, "recall_memory", query("2026-11-15T09:33:00Z"));
     assert_eq!(later["hits"].as_array().unwrap().len(), 0, "{later}");
 }
 
@@ -198,14 +199,14 @@ fn pointers_lead_into_the_contents_without_text() {
         answer(&world, tool, json!({field: hit["id"]}));
     }
     for level in ["segment", "grip"] {
-        let asked = json!({"query": "unicode identifiers", "level": level, "limit": 2});
-        let found = answer(&world, "teleport_query", asked);
+        let query = json!({"query": "unicode identifiers", "level": level, "limit": 2});
+        let found = answer(&world, "teleport_query", query);
         let hits = found["hits"].as_array().unwrap();
         assert!((1..=2).contains(&hits.len()), "{found}");
         assert!(hits.iter().all(|hit| hit["level"] == level), "{found}");
     }
-    let said = text(&world, "teleport_query", json!({"query": "unicode identifiers"}));
-    assert!(said.contains("get_node") && said.contains("expand_grip"), "{said}");
+    let output = text(&world, "teleport_query", json!({"query": "unicode identifiers"}));
+    assert!(output.contains("get_node") && output.contains("expand_grip"), "{output}");
     let none = text(&world, "teleport_query", json!({"query": "quarterly dividends"}));
     assert!(none.starts_with("No results found for: \"quarterly dividends\""), "{none}");
 }
@@ -213,7 +214,7 @@ fn pointers_lead_into_the_contents_without_text() {
 #[test]
 fn bad_arguments_are_rejected() {
     let world = authentication();
-    for (tool, arguments, said) in [
+    for (tool, arguments, message) in [
         ("recall_memory", json!({}), "needs query"),
         ("recall_memory", json!({"query": " \n"}), "say what to look for"),
         ("recall_memory", json!({"query": 7}), "query must be a string"),
@@ -235,7 +236,7 @@ fn bad_arguments_are_rejected() {
     ] {
         let ran = call(&world, tool, &arguments, &[]);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{tool} {arguments}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{said} in {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{message} in {}", ran.stderr);
     }
     // Without a session there is none to search.
     let arguments = json!({"query": "x", "across": "session"}).to_string();

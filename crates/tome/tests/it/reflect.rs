@@ -40,8 +40,8 @@ pub fn step(world: &World, session: &str, event: &str, fields: &Value) {
 pub fn work(world: &World, session: &str, mark: &str) {
     for turn in 1..=2 {
         let id = format!("{mark}-{turn}");
-        let said = format!("I am Zhang San; fix the logger, please ({id})");
-        step(world, session, "UserPromptSubmit", &json!({"prompt": said, "prompt_id": id}));
+        let prompt = format!("I am Zhang San; fix the logger, please ({id})");
+        step(world, session, "UserPromptSubmit", &json!({"prompt": prompt, "prompt_id": id}));
         let call = json!({
             "tool_name": "Bash", "tool_use_id": id, "tool_input": {"command": "make"},
             "tool_response": {"stdout": format!("built {id}")},
@@ -114,9 +114,9 @@ fn a_finished_session_is_reflected_on_in_either_protocol() {
         );
         let log = memory(&world, &["log"]);
         assert!(log.contains("claude-code") && log.contains("tome reflect"), "{log}");
-        let asked = server.requests();
-        assert_eq!((asked.len(), asked[0].is_anthropic()), (2, protocol == "anthropic"));
-        assert!(asked[0].body.to_string().contains("fix the logger, please (first-1)"));
+        let requests = server.requests();
+        assert_eq!((requests.len(), requests[0].is_anthropic()), (2, protocol == "anthropic"));
+        assert!(requests[0].body.to_string().contains("fix the logger, please (first-1)"));
         let model = status(&world)["daemon"]["model"].clone();
         assert_eq!((&model["calls"], &model["tokens"]), (&json!(2), &json!(240)), "{model}");
         assert_eq!(model["chat_name"], format!("{protocol}/m"));
@@ -139,8 +139,8 @@ fn the_next_session_updates_existing_notes() {
     done(&world, 1);
     session(&world, "s2", "second");
     done(&world, 2);
-    let asked = server.requests()[2].body.to_string();
-    assert!(asked.contains("codes in English") && !asked.contains("first-1"), "{asked}");
+    let request = server.requests()[2].body.to_string();
+    assert!(request.contains("codes in English") && !request.contains("first-1"), "{request}");
     assert_eq!(memory_json(&world, &["list"]).len(), 1);
     let fact = memory(&world, &["read", "facts/user.md"]);
     assert!(fact.contains("codes in Rust") && !fact.contains("codes in English"), "{fact}");
@@ -177,8 +177,8 @@ fn a_trivial_session_is_not_reflected_on() {
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other", "prompt_id": "t2"}));
     done(&world, 1);
-    let asked = server.requests()[0].body.to_string();
-    assert!(asked.contains("(early)") && asked.contains("(late-2)"), "{asked}");
+    let request = server.requests()[0].body.to_string();
+    assert!(request.contains("(early)") && request.contains("(late-2)"), "{request}");
 }
 
 /// A compaction triggers a reflection too; the end covers only what came since.
@@ -192,9 +192,18 @@ fn a_compaction_is_reflected_on_and_then_the_rest() {
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other"}));
     done(&world, 2);
-    let asked: Vec<String> = server.requests().iter().map(|asked| asked.body.to_string()).collect();
-    assert!(asked[0].contains("(early-2)") && !asked[0].contains("(late-1)"), "{}", asked[0]);
-    assert!(asked[1].contains("(late-2)") && !asked[1].contains("(early-1)"), "{}", asked[1]);
+    let requests: Vec<String> =
+        server.requests().iter().map(|requests| requests.body.to_string()).collect();
+    assert!(
+        requests[0].contains("(early-2)") && !requests[0].contains("(late-1)"),
+        "{}",
+        requests[0]
+    );
+    assert!(
+        requests[1].contains("(late-2)") && !requests[1].contains("(early-1)"),
+        "{}",
+        requests[1]
+    );
 }
 
 #[test]
@@ -267,9 +276,9 @@ fn secrets_are_redacted_and_tool_output_is_quoted() {
     step(&world, "s1", "PostToolUse", &read);
     session(&world, "s1", "first");
     done(&world, 1);
-    let asked = server.requests();
-    assert!(!asked[0].body.to_string().contains(key));
-    let opening = asked[0].body["messages"][0].to_string();
+    let requests = server.requests();
+    assert!(!requests[0].body.to_string().contains(key));
+    let opening = requests[0].body["messages"][0].to_string();
     let before = opening.split(evil).next().unwrap();
     let opened = before.matches("<tome-quoted").count();
     assert!(before.len() < opening.len(), "{opening}");
@@ -295,8 +304,8 @@ fn late_events_are_included() {
     eventually("a skipped session", || (reflections(&world)["skipped"] == 1).then_some(()));
     world.ingest(&line(5, "assistant_message"));
     done(&world, 1);
-    let asked = server.requests()[0].body.to_string();
-    assert!(asked.contains("message 1") && asked.contains("message 5"), "{asked}");
+    let request = server.requests()[0].body.to_string();
+    assert!(request.contains("message 1") && request.contains("message 5"), "{request}");
 }
 
 /// On request: a preview, the result, and the whole session again.
@@ -314,15 +323,15 @@ fn a_session_can_be_reflected_on_by_command() {
     let looked = world.tome(&["reflect", "--dry-run", "--json"]).json();
     assert_eq!((&looked["session_id"], &looked["messages"]), (&json!("s1"), &json!(6)), "{looked}");
     assert_eq!(server.requests().len(), 1);
-    let said = world.tome(&["reflect", "s1"]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
+    let ran = world.tome(&["reflect", "s1"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(
-        said.stdout.contains("wrote    facts/user.md") && said.stdout.contains("openai/m"),
+        ran.stdout.contains("wrote    facts/user.md") && ran.stdout.contains("openai/m"),
         "{}",
-        said.stdout
+        ran.stdout
     );
     // Twice 100 tokens in and 20 out.
-    assert!(said.stdout.contains("200 tokens read, 40 written, cost 0.2200"), "{}", said.stdout);
+    assert!(ran.stdout.contains("200 tokens read, 40 written, cost 0.2200"), "{}", ran.stdout);
     assert!(memory(&world, &["read", "facts/user.md"]).contains("Zhang San"));
     let none = world.tome(&["reflect", "nobody"]);
     assert_eq!(none.code, 4, "{}", none.stderr);

@@ -10,17 +10,17 @@ use crate::notes_cli::{memory, memory_json};
 use crate::reflect::{configure, configured, done, reflections, restart, session, writes_fact};
 use crate::scene::{in_parallel, status, world};
 
-fn waits_until_asked(server: &ModelServer, times: usize) {
+fn wait_for_requests(server: &ModelServer, times: usize) {
     eventually("a question", || (server.requests().len() >= times).then_some(()));
 }
 
 /// Killed between two replies: written notes are complete, and it is retried once.
 #[test]
 fn a_killed_reflection_is_retried_once() {
-    let mut asked = 0;
+    let mut count = 0;
     let server = ModelServer::directed(move |_| {
-        asked += 1;
-        match asked {
+        count += 1;
+        match count {
             1 => writes_fact(),
             2 => ScriptedAnswer::silence(),
             _ => ScriptedAnswer::text("all of it is known"),
@@ -28,7 +28,7 @@ fn a_killed_reflection_is_retried_once() {
     });
     let world = configured(&server, "anthropic", "");
     session(&world, "s1", "first");
-    waits_until_asked(&server, 2);
+    wait_for_requests(&server, 2);
     world.kill_daemon();
     let fact = memory(&world, &["read", "facts/user.md"]);
     assert!(fact.contains("- Name: Zhang San"), "{fact}");
@@ -41,15 +41,15 @@ fn a_killed_reflection_is_retried_once() {
 /// Killed twice: given up and reported; still possible by command.
 #[test]
 fn a_reflection_killed_twice_is_given_up() {
-    let mut asked = 0;
+    let mut count = 0;
     let server = ModelServer::directed(move |_| {
-        asked += 1;
-        if asked <= 2 { ScriptedAnswer::silence() } else { ScriptedAnswer::text("none") }
+        count += 1;
+        if count <= 2 { ScriptedAnswer::silence() } else { ScriptedAnswer::text("none") }
     });
     let world = configured(&server, "openai", "");
     session(&world, "s1", "first");
     for times in 1..=2 {
-        waits_until_asked(&server, times);
+        wait_for_requests(&server, times);
         world.kill_daemon();
         assert_eq!(world.tome(&["start"]).code, 0);
     }
@@ -60,8 +60,11 @@ fn a_reflection_killed_twice_is_given_up() {
     assert_eq!(left[0]["session_id"], "s1");
     assert!(left[0]["why"].as_str().unwrap().contains("twice"), "{left}");
     assert_eq!(server.requests().len(), 2);
-    let said = world.tome(&["status"]).stdout;
-    assert!(said.contains("gave up on 1 session") && said.contains("tome reflect s1"), "{said}");
+    let status = world.tome(&["status"]).stdout;
+    assert!(
+        status.contains("gave up on 1 session") && status.contains("tome reflect s1"),
+        "{status}"
+    );
     let doctor = world.tome(&["doctor"]).stdout;
     assert!(doctor.contains("gave up on 1 session after two attempts"), "{doctor}");
     assert_eq!(world.tome(&["reflect", "s1"]).code, 0);
@@ -199,15 +202,15 @@ fn settings_that_cannot_work_are_reported() {
             "chat.key_env and chat.key_file are both set",
         ),
     ];
-    for (settings, said) in cases {
+    for (settings, message) in cases {
         let world = world();
         world.write("config.toml", settings);
         let ran = world.tome(&["reflect"]);
         assert_eq!(ran.code, 1, "{settings}: {}", ran.stderr);
-        assert!(ran.stderr.contains(said), "{settings}: {}", ran.stderr);
-        assert!(world.tome(&["status"]).stdout.contains(said), "{settings}");
+        assert!(ran.stderr.contains(message), "{settings}: {}", ran.stderr);
+        assert!(world.tome(&["status"]).stdout.contains(message), "{settings}");
     }
-    for (settings, said) in [
+    for (settings, message) in [
         ("provider = \"mystery\"", "use anthropic, openai or none"),
         ("price_input = \"cheap\"", "a price per million tokens"),
         ("window_tokens = 5", "number of tokens"),
@@ -216,7 +219,7 @@ fn settings_that_cannot_work_are_reported() {
         world.write("config.toml", &format!("[chat]\n{settings}"));
         let ran = world.tome(&["config"]);
         assert_eq!(ran.code, 2, "{settings}");
-        assert!(ran.stderr.contains(said), "{settings}: {}", ran.stderr);
+        assert!(ran.stderr.contains(message), "{settings}: {}", ran.stderr);
     }
 }
 

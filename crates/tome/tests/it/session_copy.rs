@@ -61,12 +61,12 @@ fn every_event_is_a_line_in_the_format_of_events() {
 #[test]
 fn a_killed_daemon_neither_skips_nor_repeats_a_line() {
     let world = world();
-    let mut said = 0;
+    let mut count = 0;
     for round in 0..6 {
         for _ in 0..20 {
-            said += 1;
-            world.ingest(&line(&format!("e{said:03}"), MORNING_MS - said, "said"));
-            if said % 20 == round * 3 {
+            count += 1;
+            world.ingest(&line(&format!("e{count:03}"), MORNING_MS - count, "said"));
+            if count % 20 == round * 3 {
                 world.kill_daemon();
             }
         }

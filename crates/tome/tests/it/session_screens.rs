@@ -19,9 +19,9 @@ fn session(id: &str, agent: &str, branch: &str, minutes: u64, ask: &str, answer:
         "git commit -m 'Accept unicode identifiers'",
         json!({"stdout": "[feature/unicode 469cb2e] Accept unicode identifiers\n 1 file changed", "stderr": ""}),
     );
-    let event = |place: u64, fields: Value| {
+    let event = |number: u64, fields: Value| {
         let mut line = json!({
-            "id": format!("{id}-{place}"), "session_id": id, "agent": agent, "at": at + place * 1_000,
+            "id": format!("{id}-{number}"), "session_id": id, "agent": agent, "at": at + number * 1_000,
             "meta": {"branch": branch},
         });
         for (name, value) in fields.as_object().unwrap() {
@@ -223,7 +223,7 @@ fn the_picker_filters_while_typing() {
 }
 
 #[test]
-fn a_pager_shows_the_conversation_at_the_cited_place() {
+fn a_pager_opens_the_conversation_at_the_citation() {
     let world = two_sessions();
     let number = world.tome(&["read", "419f42f0", "--json"]).json_lines()[1]["steps"][1]["number"]
         .to_string();

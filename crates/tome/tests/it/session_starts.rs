@@ -68,8 +68,8 @@ fn the_last_session_is_summarized_as_a_whole() {
         ]
         .concat(),
     );
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let text = context(&response);
     let (_, last) = text.split_once("## Where the last session stopped").unwrap();
     for words in [
         "First request: Port the tokenizer to the new Unicode tables.",
@@ -91,9 +91,9 @@ fn an_offline_chat_is_not_the_last_session() {
     world.ingest(&whole_session(&app));
     let mut chat = world.command(&["chat", "--offline", "Hello, I am Zhang San."]);
     assert_eq!(World::run(chat.current_dir(&app), b"").code, 0);
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    let (_, last) = context(&said).split_once("## Where the last session stopped").unwrap();
-    assert!(last.contains("Port the tokenizer") && !last.contains("Zhang San"), "{said}");
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    let (_, last) = context(&response).split_once("## Where the last session stopped").unwrap();
+    assert!(last.contains("Port the tokenizer") && !last.contains("Zhang San"), "{response}");
 }
 
 #[test]
@@ -114,8 +114,11 @@ fn an_unanswered_request_is_shown_as_open() {
         ]
         .concat(),
     );
-    let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
-    assert!(context(&said).contains("Unanswered: Now make it accept emoji as well."), "{said}");
+    let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
+    assert!(
+        context(&response).contains("Unanswered: Now make it accept emoji as well."),
+        "{response}"
+    );
 }
 
 /// After a compaction a session gets its own state and not that of another.
@@ -152,8 +155,8 @@ fn after_a_compaction_a_session_gets_its_own_state() {
         ]
         .concat(),
     );
-    let said = hook(&world, &["claude-code"], &start(&app, "mine", "compact")).unwrap();
-    let text = context(&said);
+    let response = hook(&world, &["claude-code"], &start(&app, "mine", "compact")).unwrap();
+    let text = context(&response);
     assert!(text.contains("## Where this session stands"), "{text}");
     for words in [
         "recover from missing semicolons",
@@ -175,7 +178,7 @@ fn a_resumed_session_gets_only_what_changed() {
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);
     let run = |payload: &Value| hook(&world, &["claude-code"], payload);
-    for (session, asked, answered) in [
+    for (session, prompt, answered) in [
         (
             "away",
             "Count the zebras of the test data.",
@@ -188,7 +191,7 @@ fn a_resumed_session_gets_only_what_changed() {
         ),
     ] {
         assert!(run(&start(&app, session, "startup")).is_some());
-        run(&says(&app, session, asked));
+        run(&says(&app, session, prompt));
         run(&stop(&app, session, answered));
     }
     assert_eq!(run(&start(&app, "mine", "resume")), None, "nothing changed");
@@ -198,8 +201,8 @@ fn a_resumed_session_gets_only_what_changed() {
     assert_eq!(World::run(write.current_dir(&app), note.to_string().as_bytes()).code, 0);
     run(&says(&app, "other", "Redesign the settings page of the website."));
     run(&stop(&app, "other", "The settings page of the website has a new design with tabs."));
-    let said = run(&start(&app, "away", "resume")).unwrap();
-    let text = context(&said);
+    let response = run(&start(&app, "away", "resume")).unwrap();
+    let text = context(&response);
     assert!(text.starts_with("<tome-memory kind=\"resume\">"), "{text}");
     assert!(text.contains("braces.md") && text.contains("new design with tabs"), "{text}");
     assert!(!text.contains("Rules for using") && !text.contains("zebras"), "{text}");
@@ -211,8 +214,8 @@ fn a_resumed_session_gets_only_what_changed() {
         "user_message",
         "Something that happened long ago, before Tome.",
     ));
-    let said = run(&start(&app, "imported", "resume")).unwrap();
-    assert!(context(&said).contains("Rules for using this memory"), "{said}");
+    let response = run(&start(&app, "imported", "resume")).unwrap();
+    assert!(context(&response).contains("Rules for using this memory"), "{response}");
 }
 
 /// OpenCode gets the text as part of its system prompt, which every process builds again.
@@ -226,10 +229,10 @@ fn opencode_gets_everything_again_when_it_resumes() {
         "info": {"id": "ses_1", "title": "x", "time": {"created": MORNING_MS}}}}, "directory": app})
     };
     for kind in ["session.created", "session.resumed"] {
-        let said = hook(&world, &["opencode"], &payload(kind)).unwrap();
+        let response = hook(&world, &["opencode"], &payload(kind)).unwrap();
         assert!(
-            said["context"].as_str().unwrap().contains("Rules for using this memory"),
-            "{kind} {said}"
+            response["context"].as_str().unwrap().contains("Rules for using this memory"),
+            "{kind} {response}"
         );
     }
 }

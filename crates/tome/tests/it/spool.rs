@@ -170,12 +170,12 @@ fn an_event_that_cannot_be_stored_does_not_block_the_spool() {
     world.hook(&["claude-code"], payload);
     world.hook(&["claude-code"], prompt("behind it"));
     start(&world);
-    let said = eventually("the event behind it", || {
+    let stored = eventually("the event behind it", || {
         let events = world.events();
-        let said: Vec<String> = texts(&events).iter().map(ToString::to_string).collect();
-        said.contains(&"behind it".to_owned()).then_some(said)
+        let stored: Vec<String> = texts(&events).iter().map(ToString::to_string).collect();
+        stored.contains(&"behind it".to_owned()).then_some(stored)
     });
-    assert!(!said.is_empty());
+    assert!(!stored.is_empty());
     eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
 }
 

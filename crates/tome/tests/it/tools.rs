@@ -12,7 +12,7 @@ fn call(world: &World, args: &[&str]) -> CommandResult {
 }
 
 /// Calls a tool that must succeed silently.
-fn said(world: &World, tool: &str, arguments: &Value) -> String {
+fn call_text(world: &World, tool: &str, arguments: &Value) -> String {
     let ran = call(world, &[tool, &arguments.to_string()]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
     ran.stdout
@@ -62,8 +62,8 @@ fn every_tool_has_a_schema() {
 fn arguments_are_typed_or_piped() {
     let world = world();
     let note = json!({"path": "a.md", "content": "one\n"});
-    said(&world, "memory_write", &note);
-    assert_eq!(said(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
+    call_text(&world, "memory_write", &note);
+    assert_eq!(call_text(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
     for args in [&["tool", "memory_read", "-"][..], &["tool", "memory_read"]] {
         let ran = world.tome_with(args, r#"{"filename": "a.md"}"#);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, "one\n"), "{args:?}");
@@ -76,7 +76,7 @@ fn arguments_are_typed_or_piped() {
 #[test]
 fn a_failing_tool_has_a_message_and_an_exit_code() {
     let world = world();
-    said(&world, "memory_write", &json!({"path": "a.md", "content": "x"}));
+    call_text(&world, "memory_write", &json!({"path": "a.md", "content": "x"}));
     for (args, code, word) in [
         (["memory_read", r#"{"path": "none.md"}"#], 4, "none.md"),
         (["memory_read", r#"{"path": "../a.md"}"#], 2, "escapes"),
@@ -141,10 +141,10 @@ fn tools_work_over_grpc() {
 fn the_memory_tool_of_anthropic_works() {
     let world = world();
     let make = json!({"command": "create", "path": "/memories/a.md", "file_text": "one\n"});
-    said(&world, "memory", &make);
-    let view = said(&world, "memory", &json!({"command": "view", "path": "/memories/a.md"}));
+    call_text(&world, "memory", &make);
+    let view = call_text(&world, "memory", &json!({"command": "view", "path": "/memories/a.md"}));
     assert!(view.contains("one"), "{view}");
-    assert_eq!(said(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
+    assert_eq!(call_text(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
 }
 
 const INSIGHT: [&str; 14] = [

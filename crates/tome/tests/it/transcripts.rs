@@ -95,11 +95,11 @@ fn doctor_reports_duplicates() {
     settle(&world, base_ms);
     import(&world, &["--agent", "codex"]);
     let events = world.events();
-    let said = events.iter().find(|event| event["kind"] == "user_message").unwrap();
-    let at: tome_model::Millis = serde_json::from_value(said["at"].clone()).unwrap();
-    let (session, text) = (&said["session_id"], &said["text"]);
+    let prompt = events.iter().find(|event| event["kind"] == "user_message").unwrap();
+    let at: tome_model::Millis = serde_json::from_value(prompt["at"].clone()).unwrap();
+    let (session, text) = (&prompt["session_id"], &prompt["text"]);
     world.ingest(&line_with(&json!({
-        "id": "twice", "session_id": session, "cwd": said["cwd"], "text": text, "at": at.0 + 5_000,
+        "id": "twice", "session_id": session, "cwd": prompt["cwd"], "text": text, "at": at.0 + 5_000,
     })));
     assert_eq!(coverage(&world, "codex")["duplicates"], json!(["twice"]));
     let told = world.tome(&["doctor", "--deep"]).stdout;

@@ -209,7 +209,7 @@ fn no_recorded_text_controls_the_terminal() {
         *item = Item {
             when: text(),
             who: text(),
-            place: text(),
+            project_name: text(),
             text: text(),
             card: text(),
             citation: text(),

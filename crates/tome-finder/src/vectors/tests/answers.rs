@@ -17,29 +17,22 @@ fn keys(found: &[IndexHit]) -> Vec<EntryKey> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
-fn near(
-    meanings: &VectorIndex,
-    vector: &[f32],
-    filter: &EntryFilter,
-    limit: usize,
-) -> Vec<IndexHit> {
-    meanings
-        .search_by_cosine(&meanings.prepare_query_vector(vector).unwrap(), filter, limit)
-        .unwrap()
+fn near(index: &VectorIndex, vector: &[f32], filter: &EntryFilter, limit: usize) -> Vec<IndexHit> {
+    index.search_by_cosine(&index.prepare_query_vector(vector).unwrap(), filter, limit).unwrap()
 }
 
 #[test]
 fn finds_what_means_the_same() {
     let folder = TempDir::new().unwrap();
-    let meanings = with_sentences(&folder.path().join("vectors"));
-    let found = meanings.search("async library choice", &EntryFilter::default(), 2).unwrap();
+    let index = with_sentences(&folder.path().join("vectors"));
+    let found = index.search("async library choice", &EntryFilter::default(), 2).unwrap();
     let first = found.first().unwrap();
     assert_eq!(first.key, EntryKey::Event(2));
     assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, EntrySource::Event));
     assert_eq!(first.range, event(2, SENTENCES[1]).range);
     assert_eq!(found.len(), 2);
-    assert_eq!(meanings.entry_count(), 8);
-    assert_eq!(meanings.cursor(), "8");
+    assert_eq!(index.entry_count(), 8);
+    assert_eq!(index.cursor(), "8");
 }
 
 #[test]
@@ -47,51 +40,51 @@ fn nothing_to_look_for_or_in_finds_nothing() {
     let folder = TempDir::new().unwrap();
     let empty = VectorIndex::create(&folder.path().join("empty"), builtin()).unwrap();
     assert_eq!(empty.search("anything", &EntryFilter::default(), 5).unwrap(), []);
-    let meanings = with_sentences(&folder.path().join("vectors"));
+    let index = with_sentences(&folder.path().join("vectors"));
     for text in ["", "  \n", "\0\u{1}", &"x".repeat(100_000)] {
-        assert_eq!(meanings.search(text, &EntryFilter::default(), 5).unwrap(), [], "{text:.20?}");
+        assert_eq!(index.search(text, &EntryFilter::default(), 5).unwrap(), [], "{text:.20?}");
     }
-    assert_eq!(meanings.search("tokio", &EntryFilter::default(), 0).unwrap(), []);
-    assert!(meanings.search("tokio", &EntryFilter::default(), usize::MAX).unwrap().len() <= 8);
+    assert_eq!(index.search("tokio", &EntryFilter::default(), 0).unwrap(), []);
+    assert!(index.search("tokio", &EntryFilter::default(), usize::MAX).unwrap().len() <= 8);
 }
 
 #[test]
 fn an_event_says_how_near_it_is() {
     let folder = TempDir::new().unwrap();
-    let meanings = with_sentences(&folder.path().join("vectors"));
+    let index = with_sentences(&folder.path().join("vectors"));
     let long: Vec<IndexEntry> = (0..20)
         .map(|n: u32| IndexEntry {
             range: ByteRange { from: n, to: n + 1 },
             ..event(9, SENTENCES[n as usize % SENTENCES.len()])
         })
         .collect();
-    meanings.write(put(long, "9")).unwrap();
-    meanings.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
-    let question = meanings.embed_query("which async runtime").unwrap();
-    let found = meanings.search_vector(&question, &EntryFilter::default(), 99).unwrap();
+    index.write(put(long, "9")).unwrap();
+    index.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
+    let question = index.embed_query("which async runtime").unwrap();
+    let found = index.search_vector(&question, &EntryFilter::default(), 99).unwrap();
     // Same scores as the search; of an event with many chunks, only the named ones.
     for seq in 1..=11 {
         let named = [ByteRange { from: 1, to: 2 }, ByteRange { from: 9, to: 10 }];
-        let near = meanings.event_similarity(&question, seq, &named).unwrap();
+        let near = index.event_similarity(&question, seq, &named).unwrap();
         let is_meant = |one: &&IndexHit| {
             one.key == EntryKey::Event(seq) && (seq != 9 || named.contains(&one.range))
         };
         let searched: Vec<IndexHit> = found.iter().filter(is_meant).cloned().collect();
         assert_eq!(near, searched, "{seq}");
     }
-    assert_eq!(meanings.event_similarity(&question, 9, &[]).unwrap(), []);
-    assert_eq!(meanings.event_similarity(&question, 12, &[]).unwrap(), []);
-    assert!(!meanings.event_similarity(&question, 11, &[]).unwrap().is_empty());
+    assert_eq!(index.event_similarity(&question, 9, &[]).unwrap(), []);
+    assert_eq!(index.event_similarity(&question, 12, &[]).unwrap(), []);
+    assert!(!index.event_similarity(&question, 11, &[]).unwrap().is_empty());
 }
 
 #[test]
 fn an_entry_without_a_vector_is_kept_and_never_found() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
-    meanings.write(put(vec![event(1, ""), note("n", 0, "")], "")).unwrap();
-    meanings.write(put(vec![event(2, "\u{1}\u{2}"), event(3, "a kitchen table")], "")).unwrap();
-    assert_eq!(meanings.entry_count(), 4);
-    let found = meanings.search("the table in a kitchen", &EntryFilter::default(), 9).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
+    index.write(put(vec![event(1, ""), note("n", 0, "")], "")).unwrap();
+    index.write(put(vec![event(2, "\u{1}\u{2}"), event(3, "a kitchen table")], "")).unwrap();
+    assert_eq!(index.entry_count(), 4);
+    let found = index.search("the table in a kitchen", &EntryFilter::default(), 9).unwrap();
     assert!(
         !keys(&found).contains(&EntryKey::Event(1)) && !keys(&found).contains(&EntryKey::Event(2))
     );
@@ -101,12 +94,10 @@ fn an_entry_without_a_vector_is_kept_and_never_found() {
 #[test]
 fn a_named_thing_can_be_replaced_and_go() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let write = |gone: &[&str], entries: Vec<IndexEntry>| {
         let gone = gone.iter().map(|name| (*name).to_owned()).collect();
-        meanings
-            .write(IndexBatch { removed: gone, added: entries, cursor: String::new() })
-            .unwrap();
+        index.write(IndexBatch { removed: gone, added: entries, cursor: String::new() }).unwrap();
     };
     write(
         &[],
@@ -114,27 +105,27 @@ fn a_named_thing_can_be_replaced_and_go() {
     );
     write(&["a", "a", "unknown"], vec![note("a", 0, "mountains")]);
     assert_eq!(
-        meanings.list_named(),
+        index.list_named(),
         [("a".to_owned(), Millis(5_000)), ("b".to_owned(), Millis(5_000))]
     );
-    assert_eq!(meanings.entry_count(), 2);
-    let found = meanings.search("sailing boats", &EntryFilter::default(), 9).unwrap();
+    assert_eq!(index.entry_count(), 2);
+    let found = index.search("sailing boats", &EntryFilter::default(), 9).unwrap();
     assert!(found.iter().all(|found| found.range.from == 0), "{found:?}");
     write(&["a"], Vec::new());
-    assert_eq!(meanings.list_named(), [("b".to_owned(), Millis(5_000))]);
-    let found = meanings.search("a mountain of trees", &EntryFilter::default(), 9).unwrap();
+    assert_eq!(index.list_named(), [("b".to_owned(), Millis(5_000))]);
+    let found = index.search("a mountain of trees", &EntryFilter::default(), 9).unwrap();
     assert_eq!(keys(&found), [EntryKey::Named("b".to_owned())]);
 }
 
 #[test]
 fn a_question_is_about_what_is_rare_in_the_index() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let texts = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
     let events = (0..80).zip(texts.iter().cycle());
     let events = events.map(|(seq, text)| event(seq, &format!("Caroline: {text}")));
-    meanings.write(put(events.collect(), "")).unwrap();
-    let found = meanings.search("Caroline's music", &EntryFilter::default(), 10).unwrap();
+    index.write(put(events.collect(), "")).unwrap();
+    let found = index.search("Caroline's music", &EntryFilter::default(), 10).unwrap();
     let violin: Vec<_> = (0..10).map(|i| EntryKey::Event(i * 4 + 1)).collect();
     assert_eq!(keys(&found), violin);
 }
@@ -142,24 +133,24 @@ fn a_question_is_about_what_is_rare_in_the_index() {
 #[test]
 fn a_selective_filter_is_not_starved() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let mut entries: Vec<_> = (0..3_000).map(|seq| event(seq, "the sea and the ships")).collect();
     let mut far = event(3_000, "a chimney sweep");
     far.session = "other".to_owned();
     entries.push(far);
-    meanings.write(put(entries, "")).unwrap();
+    index.write(put(entries, "")).unwrap();
     let filter = EntryFilter { session: Some("other".to_owned()), ..EntryFilter::default() };
-    let found = meanings.search("ships at sea and a sweep", &filter, 5).unwrap();
+    let found = index.search("ships at sea and a sweep", &filter, 5).unwrap();
     assert_eq!(keys(&found), [EntryKey::Event(3_000)]);
     // Ties are sorted by key, however many there are.
-    let found = meanings.search("the sea and the ships", &EntryFilter::default(), 3).unwrap();
+    let found = index.search("the sea and the ships", &EntryFilter::default(), 3).unwrap();
     assert_eq!(keys(&found), [EntryKey::Event(0), EntryKey::Event(1), EntryKey::Event(2)]);
 }
 
 #[test]
 fn long_stretches_of_one_session_are_filtered_too() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let of = |seq: u64| {
         let session = format!("long {}", seq / 600);
         IndexEntry {
@@ -168,29 +159,27 @@ fn long_stretches_of_one_session_are_filtered_too() {
             ..event(seq, "the sea and the ships")
         }
     };
-    meanings.write(put((0..1_800).map(of).collect(), "")).unwrap();
+    index.write(put((0..1_800).map(of).collect(), "")).unwrap();
     let filter = EntryFilter { session: Some("long 1".to_owned()), ..EntryFilter::default() };
-    let found = meanings.search("the sea and the ships", &filter, 700).unwrap();
+    let found = index.search("the sea and the ships", &filter, 700).unwrap();
     assert_eq!(keys(&found), (600..1_200).map(EntryKey::Event).collect::<Vec<_>>());
 }
 
 #[test]
 fn when_most_is_dead_the_files_are_written_anew() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let notes = |word: &str| {
         (0..700).map(|i| note(&format!("n{i}"), 0, &format!("{word} {i}"))).collect::<Vec<_>>()
     };
     let gone: Vec<String> = (0..700).map(|i| format!("n{i}")).collect();
-    meanings
-        .write(put(SENTENCES.iter().zip(1..).map(|(t, s)| event(s, t)).collect(), "1"))
-        .unwrap();
-    meanings.write(put(notes("boat"), "2")).unwrap();
-    let before = meanings.search("tokio runtime", &EntryFilter::default(), 5).unwrap();
+    index.write(put(SENTENCES.iter().zip(1..).map(|(t, s)| event(s, t)).collect(), "1")).unwrap();
+    index.write(put(notes("boat"), "2")).unwrap();
+    let before = index.search("tokio runtime", &EntryFilter::default(), 5).unwrap();
     for cursor in ["3", "4"] {
         let batch =
             IndexBatch { removed: gone.clone(), added: notes("boat"), cursor: cursor.to_owned() };
-        meanings.write(batch).unwrap();
+        index.write(batch).unwrap();
     }
     let files = std::fs::read_dir(folder.path()).unwrap().flatten();
     let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
@@ -198,13 +187,13 @@ fn when_most_is_dead_the_files_are_written_anew() {
     assert_eq!(names, ["head", "levels-2", "log-2", "signs-2"]);
     let rows = std::fs::metadata(folder.path().join("levels-2")).unwrap().len() / 132;
     assert_eq!(rows, 708);
-    let answers = |meanings: &VectorIndex| {
-        assert_eq!((meanings.entry_count(), meanings.cursor().as_str()), (708, "4"));
-        assert_eq!(meanings.list_named().len(), 700);
-        assert!(meanings.is_intact());
-        assert_eq!(meanings.search("tokio runtime", &EntryFilter::default(), 5).unwrap(), before);
+    let answers = |index: &VectorIndex| {
+        assert_eq!((index.entry_count(), index.cursor().as_str()), (708, "4"));
+        assert_eq!(index.list_named().len(), 700);
+        assert!(index.is_intact());
+        assert_eq!(index.search("tokio runtime", &EntryFilter::default(), 5).unwrap(), before);
     };
-    answers(&meanings);
+    answers(&index);
     answers(&VectorIndex::open(folder.path(), builtin()).unwrap());
 }
 
@@ -212,15 +201,14 @@ fn when_most_is_dead_the_files_are_written_anew() {
 fn vectors_of_other_lengths_go_as_well() {
     for dimensions in [1, 3, 64, 100, 1_536] {
         let folder = TempDir::new().unwrap();
-        let meanings =
-            VectorIndex::create(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
-        meanings.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
+        let index = VectorIndex::create(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
+        index.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
         let mut question = vec![0.0; dimensions];
         question[0] = -2.0;
-        let found = near(&meanings, &question, &EntryFilter::default(), 5);
+        let found = near(&index, &question, &EntryFilter::default(), 5);
         assert_eq!(keys(&found), [EntryKey::Event(2)], "{dimensions}");
-        assert!(meanings.prepare_query_vector(&[]).is_err());
-        assert!(meanings.prepare_query_vector(&vec![f32::NAN; dimensions]).is_err());
+        assert!(index.prepare_query_vector(&[]).is_err());
+        assert!(index.prepare_query_vector(&vec![f32::NAN; dimensions]).is_err());
     }
 }
 
@@ -334,16 +322,16 @@ proptest! {
     ) {
         let folder = TempDir::new().unwrap();
         let mut plain = Plain::default();
-        let mut meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+        let mut index = VectorIndex::create(folder.path(), builtin()).unwrap();
         let question = StaticEmbedder.embed(&[query]).unwrap().pop().unwrap();
         for (i, batch) in batches(&seeds).into_iter().enumerate() {
             plain.write(&batch);
-            meanings.write(batch).unwrap();
+            index.write(batch).unwrap();
             if i % 2 == 1 {
-                meanings = VectorIndex::open(folder.path(), builtin()).unwrap();
+                index = VectorIndex::open(folder.path(), builtin()).unwrap();
             }
         }
-        let found = near(&meanings, &question, &filter, 1_000);
+        let found = near(&index, &question, &filter, 1_000);
         prop_assert!(found.windows(2).all(|two| two[0].score >= two[1].score));
         let found: HashMap<_, _> = found
             .into_iter()
@@ -361,14 +349,14 @@ proptest! {
         for entry in found.keys() {
             prop_assert!(expected.contains_key(entry), "{entry:?} should not be found");
         }
-        prop_assert_eq!(meanings.entry_count(), plain.0.len());
+        prop_assert_eq!(index.entry_count(), plain.0.len());
         let mut names: Vec<_> = plain.0.iter().filter_map(|entry| match &entry.key {
             EntryKey::Named(name) => Some((name.clone(), entry.at)),
             EntryKey::Event(_) => None,
         }).collect();
         names.sort();
         names.dedup();
-        prop_assert_eq!(meanings.list_named(), names);
+        prop_assert_eq!(index.list_named(), names);
     }
 
     #[test]
@@ -379,17 +367,17 @@ proptest! {
         query in proptest::sample::select(&SENTENCES[..]),
     ) {
         let folder = TempDir::new().unwrap();
-        let meanings = VectorIndex::create(&folder.path().join("first"), builtin()).unwrap();
+        let index = VectorIndex::create(&folder.path().join("first"), builtin()).unwrap();
         let mut plain = Plain::default();
         for batch in batches(&seeds) {
             plain.write(&batch);
-            meanings.write(batch).unwrap();
+            index.write(batch).unwrap();
         }
         let again = VectorIndex::create(&folder.path().join("again"), builtin()).unwrap();
         let mut entries = plain.0;
         entries.reverse();
         again.write(put(entries, "")).unwrap();
-        let answer = meanings.search(query, &filter, limit).unwrap();
+        let answer = index.search(query, &filter, limit).unwrap();
         prop_assert_eq!(&again.search(query, &filter, limit).unwrap(), &answer);
         let opened = VectorIndex::open(&folder.path().join("first"), builtin()).unwrap();
         prop_assert_eq!(&opened.search(query, &filter, limit).unwrap(), &answer);
@@ -399,17 +387,17 @@ proptest! {
 #[test]
 fn the_line_of_an_event_is_known_by_its_number() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let chunks = |seq: u64| {
         let mut pieces = vec![event(seq, "one"), event(seq, "two")];
         pieces.truncate(if seq.is_multiple_of(5) { 2 } else { 1 });
         pieces
     };
     let events = (1..=700).filter(|seq| seq % 7 != 0).flat_map(chunks).collect();
-    meanings.write(put(events, "700")).unwrap();
+    index.write(put(events, "700")).unwrap();
     for seq in 0..=702 {
         let is_there = (1..=700).contains(&seq) && seq % 7 != 0;
         let expected = is_there.then(|| u32::try_from(seq).unwrap() + 1);
-        assert_eq!(meanings.event_line(seq), expected, "{seq}");
+        assert_eq!(index.event_line(seq), expected, "{seq}");
     }
 }

@@ -9,8 +9,8 @@ use tempfile::TempDir;
 use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{EmbedError, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, VectorIndex};
 
-fn answer(meanings: &VectorIndex) -> Vec<IndexHit> {
-    meanings.search("drop the table", &EntryFilter::default(), 20).unwrap()
+fn answer(index: &VectorIndex) -> Vec<IndexHit> {
+    index.search("drop the table", &EntryFilter::default(), 20).unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -72,15 +72,15 @@ fn what_no_head_counts_was_never_written() {
     let folder = TempDir::new().unwrap();
     let (before, after, torn) =
         (folder.path().join("before"), folder.path().join("after"), folder.path().join("torn"));
-    let meanings = with_sentences(&before);
-    meanings.write(put(vec![note("n", 0, "a wooden table")], "9")).unwrap();
-    let expected = answer(&meanings);
-    drop(meanings);
+    let index = with_sentences(&before);
+    index.write(put(vec![note("n", 0, "a wooden table")], "9")).unwrap();
+    let expected = answer(&index);
+    drop(index);
     copy(&before, &after);
-    let meanings = VectorIndex::open(&after, builtin()).unwrap();
+    let index = VectorIndex::open(&after, builtin()).unwrap();
     let batch = put(vec![event(10, "drop the old table"), note("m", 0, "tables")], "10");
-    meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
-    let now = answer(&meanings);
+    index.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+    let now = answer(&index);
     assert_ne!(now, expected);
     for file in ["log-1", "signs-1", "levels-1"] {
         let (old, new) =
@@ -94,12 +94,12 @@ fn what_no_head_counts_was_never_written() {
                 .unwrap()
                 .set_len(length as u64)
                 .unwrap();
-            let meanings = VectorIndex::open(&torn, builtin()).unwrap();
-            assert_eq!((meanings.cursor().as_str(), meanings.entry_count()), ("9", 9));
-            assert_eq!(answer(&meanings), expected);
+            let index = VectorIndex::open(&torn, builtin()).unwrap();
+            assert_eq!((index.cursor().as_str(), index.entry_count()), ("9", 9));
+            assert_eq!(answer(&index), expected);
             // The next commit overwrites the leftovers.
-            meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
-            assert_eq!(answer(&meanings), now);
+            index.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+            assert_eq!(answer(&index), now);
             assert_eq!(answer(&VectorIndex::open(&torn, builtin()).unwrap()), now);
         }
     }
@@ -159,12 +159,12 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
         overwrite(&folder.path().join(stray), b"half");
     }
     overwrite(&folder.path().join("notes.txt"), b"unrelated");
-    let meanings = VectorIndex::open(folder.path(), builtin()).unwrap();
+    let index = VectorIndex::open(folder.path(), builtin()).unwrap();
     let files = fs::read_dir(folder.path()).unwrap().flatten();
     let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["head", "levels-1", "log-1", "notes.txt", "signs-1"]);
-    assert_eq!(meanings.entry_count(), 8);
+    assert_eq!(index.entry_count(), 8);
 }
 
 #[test]
@@ -172,20 +172,20 @@ fn it_knows_when_its_files_are_gone() {
     let folder = TempDir::new().unwrap();
     for file in ["head", "log-1", "signs-1", "levels-1", ""] {
         let path = folder.path().join("vectors");
-        let meanings = with_sentences(&path);
-        assert!(meanings.is_intact());
+        let index = with_sentences(&path);
+        assert!(index.is_intact());
         if file.is_empty() {
             fs::remove_dir_all(&path).unwrap();
         } else {
             fs::remove_file(path.join(file)).unwrap();
         }
-        assert!(!meanings.is_intact(), "{file}");
+        assert!(!index.is_intact(), "{file}");
     }
     // A new index in the same folder is a different one.
     let path = folder.path().join("vectors");
-    let meanings = with_sentences(&path);
+    let index = with_sentences(&path);
     drop(VectorIndex::create(&path, builtin()).unwrap());
-    assert!(!meanings.is_intact());
+    assert!(!index.is_intact());
 }
 
 /// Fails, or returns unusable vectors.
@@ -217,13 +217,13 @@ fn an_embedder_that_fails_changes_nothing() {
     ];
     let folder = TempDir::new().unwrap();
     for case in cases {
-        let meanings = VectorIndex::create(folder.path(), Arc::new(Broken(case))).unwrap();
-        let result = meanings.write(put(vec![event(1, SENTENCES[0])], "1"));
+        let index = VectorIndex::create(folder.path(), Arc::new(Broken(case))).unwrap();
+        let result = index.write(put(vec![event(1, SENTENCES[0])], "1"));
         assert!(matches!(result, Err(FinderError::Embed(_))));
-        assert_eq!((meanings.entry_count(), meanings.cursor().as_str()), (0, ""));
-        assert!(meanings.search("x", &EntryFilter::default(), 1).is_err());
+        assert_eq!((index.entry_count(), index.cursor().as_str()), (0, ""));
+        assert!(index.search("x", &EntryFilter::default(), 1).is_err());
         // An empty batch does not call the embedder.
-        meanings.write(put(Vec::new(), "2")).unwrap();
-        assert_eq!(meanings.cursor(), "2");
+        index.write(put(Vec::new(), "2")).unwrap();
+        assert_eq!(index.cursor(), "2");
     }
 }

@@ -96,8 +96,8 @@ pub(super) const SENTENCES: [&str; 8] = [
 
 /// An index with these sentences as events 1, 2, 3 and so on.
 pub(super) fn with_sentences(folder: &std::path::Path) -> VectorIndex {
-    let meanings = VectorIndex::create(folder, builtin()).unwrap();
+    let index = VectorIndex::create(folder, builtin()).unwrap();
     let events = (1..).zip(SENTENCES).map(|(seq, text)| event(seq, text)).collect();
-    meanings.write(put(events, "8")).unwrap();
-    meanings
+    index.write(put(events, "8")).unwrap();
+    index
 }

@@ -161,7 +161,7 @@ fn loose_lines(tree: &InsightTree) -> Vec<String> {
 }
 
 /// Every sentence and every tag of every entry.
-fn said(tree: &InsightTree) -> BTreeSet<String> {
+fn statements(tree: &InsightTree) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for known in all_entries(tree) {
         let entry = known.entry;
@@ -222,7 +222,7 @@ proptest! {
         let tidy_tree = after(&before, &changes);
         prop_assert_eq!(tidied.entries_before, all_entries(&before).len());
         prop_assert_eq!(tidied.entries_after, all_entries(&tidy_tree).len());
-        let (lost, now) = (said(&before), said(&tidy_tree));
+        let (lost, now) = (statements(&before), statements(&tidy_tree));
         let lost: Vec<_> = lost.difference(&now).collect();
         prop_assert!(lost.is_empty(), "lost {:?}\n{:#?}\n{:#?}", lost, before, tidy_tree);
         let headings: Vec<String> = loose_lines(&tidy_tree);
@@ -242,16 +242,16 @@ proptest! {
     ) {
         let (changes, stored) = store_insights(&before, &drafts, "2026-11-15").unwrap();
         let stored_tree = after(&before, &changes);
-        let now = said(&stored_tree);
+        let now = statements(&stored_tree);
         // A contradicted outcome is mentioned in the previous approach instead.
-        let outcome = |said: &&String| matches!(said.as_str(), "#success" | "#failure");
-        let known = said(&before);
-        let lost: Vec<_> = known.difference(&now).filter(|said| !outcome(said)).collect();
+        let outcome = |statement: &&String| matches!(statement.as_str(), "#success" | "#failure");
+        let known = statements(&before);
+        let lost: Vec<_> = known.difference(&now).filter(|statement| !outcome(statement)).collect();
         prop_assert!(lost.is_empty(), "lost {:?}\n{:#?}\n{:#?}", lost, before, stored_tree);
         prop_assert!(loose_lines(&before).iter().all(|line| loose_lines(&stored_tree).contains(line)));
         for (draft, stored) in drafts.iter().zip(&stored) {
             let texts = [&draft.title, &draft.description, &draft.content];
-            let missing = texts.iter().flat_map(|text| normalized_sentences(text)).find(|said| !now.contains(said));
+            let missing = texts.iter().flat_map(|text| normalized_sentences(text)).find(|sentence| !now.contains(sentence));
             prop_assert_eq!(missing, None, "{:#?}", stored_tree);
             let there = placement::collect_file_entries(&stored.path, &stored_tree[&stored.path]);
             // A later draft of the call may have replaced it under another title.

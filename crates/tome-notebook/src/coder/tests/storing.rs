@@ -201,7 +201,7 @@ fn unlike(number: usize, tag: &str) -> InsightDraft {
     let word = |salt: usize| {
         let letters = "bcdfghjklmnprtvwz".as_bytes();
         let pick =
-            |place: usize| char::from(letters[(number * 7 + salt * 5 + number / place) % 17]);
+            |divisor: usize| char::from(letters[(number * 7 + salt * 5 + number / divisor) % 17]);
         format!("{}o{}a{}u{number}x{salt}", pick(1), pick(3), pick(11))
     };
     let sentence =

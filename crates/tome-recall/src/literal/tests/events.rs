@@ -36,13 +36,13 @@ fn ledger(folder: &tempfile::TempDir, count: u64) -> Ledger {
 }
 
 /// Reference implementation: decodes and matches all events one by one.
-fn read_one_by_one(ledger: &Ledger, needle: &Matcher) -> Vec<u64> {
+fn read_one_by_one(ledger: &Ledger, matcher: &Matcher) -> Vec<u64> {
     let mut found = Vec::new();
     for event in ledger.events(&EventRange::default()) {
         let (position, event) = event.unwrap();
         let mut text = String::new();
         join_event_text(&event, &mut text);
-        if let Some(look) = needle.match_text(&text) {
+        if let Some(look) = matcher.match_text(&text) {
             found.push((look.score(), position.at, position.seq));
         }
     }
@@ -88,7 +88,7 @@ proptest! {
     fn no_match_is_lost_by_looking_at_it_as_it_is_stored(
         text in any_text(), input in tool(), output in tool(), query in any_text(), least in 0f32..3.5,
     ) {
-        let needle = Matcher::new(&query);
+        let matcher = Matcher::new(&query);
         let stored = |value: &Value| match value {
             Value::Null => String::new(),
             value => value.to_string(),
@@ -100,10 +100,10 @@ proptest! {
         };
         let mut all = String::new();
         join_event_text(&as_event(event), &mut all);
-        let look = needle.match_text(&all);
-        let may = needle.contains_any(&text) || json.iter().any(|json| needle.may_match_json(json));
+        let look = matcher.match_text(&all);
+        let may = matcher.contains_any(&text) || json.iter().any(|json| matcher.may_match_json(json));
         prop_assert!(may || look.is_none(), "{query:?} in {all:?}");
-        match (needle.match_above(&all, least), look) {
+        match (matcher.match_above(&all, least), look) {
             (MatchResult::NoMatch, None) => {}
             (MatchResult::BelowMinimum, Some(look)) => prop_assert!(look.score() < least),
             (MatchResult::Match(seen), Some(look)) => prop_assert_eq!(seen, look),
@@ -135,7 +135,7 @@ fn many_at_once_find_what_one_after_the_other_would() {
         NewEvent::encode(draft, "/app".into(), Millis(1))
     });
     ledger.append(drafts.collect()).unwrap();
-    let mut needles: Vec<Matcher> = [
+    let mut matchers: Vec<Matcher> = [
         "alpha",
         "beta gamma",
         "öl",
@@ -148,20 +148,16 @@ fn many_at_once_find_what_one_after_the_other_would() {
     ]
     .map(Matcher::new)
     .into();
-    needles.push(Matcher::from_regex("g.mma.*alpha").unwrap());
-    for needle in &needles {
-        let one_by_one = read_one_by_one(&ledger, needle);
+    matchers.push(Matcher::from_regex("g.mma.*alpha").unwrap());
+    for matcher in &matchers {
+        let one_by_one = read_one_by_one(&ledger, matcher);
         for limit in [1, 40, 1_000] {
-            let scan_query = ScanQuery {
-                matcher: needle,
-                filter: &EntryFilter::default(),
-                limit,
-                stop: &|| false,
-            };
+            let scan_query =
+                ScanQuery { matcher, filter: &EntryFilter::default(), limit, stop: &|| false };
             let scan = scan_events(&ledger, 0, scan_query).unwrap();
             let best = one_by_one.get(..limit).unwrap_or(&one_by_one);
-            assert_eq!(seqs(&scan), best, "{needle:?}");
-            assert_eq!(scan.matched, one_by_one.len() as u64, "{needle:?}");
+            assert_eq!(seqs(&scan), best, "{matcher:?}");
+            assert_eq!(scan.matched, one_by_one.len() as u64, "{matcher:?}");
             assert_eq!((scan.scanned, scan.was_stopped), (3_000, false));
         }
     }
@@ -238,12 +234,12 @@ fn filters_hold_whichever_way_events_are_read() {
 fn a_scan_of_events_can_be_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder, 2_000);
-    let needle = Matcher::new("needle");
+    let matcher = Matcher::new("needle");
     for after in [0, 1] {
         let calls = AtomicU32::new(0);
         let stop = || calls.fetch_add(1, Ordering::Relaxed) > 1;
         let scan_query =
-            ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
+            ScanQuery { matcher: &matcher, filter: &EntryFilter::default(), limit: 5, stop: &stop };
         let scan = scan_events(&ledger, after, scan_query).unwrap();
         assert!(scan.was_stopped && scan.scanned > 0 && scan.scanned < 1_999, "{}", scan.scanned);
     }

@@ -222,9 +222,9 @@ fn a_scan_that_is_stopped_says_so() {
     std::fs::write(&path, "the needle\n".repeat(10_000)).unwrap();
     let calls = AtomicU32::new(0);
     let stop = || calls.fetch_add(1, Ordering::Relaxed) >= 3;
-    let needle = Matcher::new("needle");
+    let matcher = Matcher::new("needle");
     let scan_query =
-        ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
+        ScanQuery { matcher: &matcher, filter: &EntryFilter::default(), limit: 5, stop: &stop };
     let scan = scan_messages(&path, OWNER, scan_query).unwrap();
     assert!(scan.was_stopped && scan.scanned > 100 && scan.scanned < 10_000, "{}", scan.scanned);
     assert_eq!(scan.matches.len(), 5);

@@ -171,30 +171,30 @@ fn scripts_without_spaces_are_found() {
 
 #[test]
 fn weights_say_which_term_tells_more() {
-    let mut needle = Matcher::new("borrow checker");
-    assert_eq!(needle.terms().collect::<Vec<_>>(), ["borrow", "checker"]);
-    let scores = |needle: &Matcher| {
-        ["borrow it", "checker it"].map(|text| needle.match_text(text).unwrap().score())
+    let mut matcher = Matcher::new("borrow checker");
+    assert_eq!(matcher.terms().collect::<Vec<_>>(), ["borrow", "checker"]);
+    let scores = |matcher: &Matcher| {
+        ["borrow it", "checker it"].map(|text| matcher.match_text(text).unwrap().score())
     };
-    let [one, other] = scores(&needle);
+    let [one, other] = scores(&matcher);
     assert!((one - other).abs() < 1e-3);
-    needle.set_weights(|term| if term == "checker" { 5.0 } else { 1.0 });
-    let [one, other] = scores(&needle);
+    matcher.set_weights(|term| if term == "checker" { 5.0 } else { 1.0 });
+    let [one, other] = scores(&matcher);
     assert!(other > one * 2.0);
     for nonsense in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
-        needle.set_weights(|_| nonsense);
-        assert!(scores(&needle).iter().all(|score| *score > 0.0 && score.is_finite()));
+        matcher.set_weights(|_| nonsense);
+        assert!(scores(&matcher).iter().all(|score| *score > 0.0 && score.is_finite()));
     }
 }
 
 #[test]
 fn a_title_counts_a_little_less() {
-    let needle = Matcher::new("auth decision");
+    let matcher = Matcher::new("auth decision");
     let under =
-        |title: &str, text: &str| needle.match_with_title(title, text).map(|look| look.score());
+        |title: &str, text: &str| matcher.match_with_title(title, text).map(|look| look.score());
     assert!(under("", "the auth decision") > under("auth", "the decision"));
     assert!(under("auth", "the decision") > under("", "the decision"));
-    let look = needle.match_with_title("Auth decision", "nothing").unwrap();
+    let look = matcher.match_with_title("Auth decision", "nothing").unwrap();
     assert_eq!(look.range, 0..0);
     assert_eq!(under("Title", "nothing"), None);
 }
@@ -202,8 +202,8 @@ fn a_title_counts_a_little_less() {
 #[test]
 fn a_regular_expression_only_when_asked() {
     let text = "first\nError: E0502 here\r\nerror: E0499";
-    let needle = Matcher::from_regex(r"error: e\d+").unwrap();
-    let look = needle.match_text(text).unwrap();
+    let matcher = Matcher::from_regex(r"error: e\d+").unwrap();
+    let look = matcher.match_text(text).unwrap();
     assert_eq!((&text[look.range], look.occurrences), ("Error: E0502", 2));
     assert!(
         Matcher::from_regex("[^x]+$")
@@ -231,9 +231,9 @@ fn hostile_queries_are_only_queries() {
     assert_eq!(matched_text("tok\0en", "the token, tok en"), Some("tok en"));
     let pasted = "word1 ".repeat(10) + &(0..30_000).map(|n| format!("w{n} ")).collect::<String>();
     assert!(pasted.len() > 100_000);
-    let needle = Matcher::new(&pasted);
-    assert!(needle.terms().count() <= 64);
-    assert!(needle.match_text("it says word1 here").is_some());
+    let matcher = Matcher::new(&pasted);
+    assert!(matcher.terms().count() <= 64);
+    assert!(matcher.match_text("it says word1 here").is_some());
     let one = "a".repeat(100_000);
     assert!(Matcher::new(&one).match_text(&one).is_some());
     assert!(Matcher::new(&"漢字".repeat(20_000)).match_text("漢字").is_some());
@@ -249,10 +249,10 @@ fn hostile_texts_take_no_longer_than_others() {
     assert!(Matcher::new("x x x x x x y").match_text(&"x ".repeat(200_000)).is_some());
     let marks = "e\u{301}".repeat(100_000);
     assert!(Matcher::new("e\u{301}e").match_text(&marks).is_some());
-    let needle = Matcher::new("needle");
+    let matcher = Matcher::new("needle");
     let far = format!("{}{}", "漢".repeat(300_000), "NEEDLE");
-    assert_eq!(&far[needle.match_text(&far).unwrap().range], "NEEDLE");
-    assert!(needle.match_text("nul\0needle\r\n").is_some());
+    assert_eq!(&far[matcher.match_text(&far).unwrap().range], "NEEDLE");
+    assert!(matcher.match_text("nul\0needle\r\n").is_some());
 }
 
 #[test]
@@ -274,14 +274,14 @@ proptest! {
 
     #[test]
     fn anything_may_be_asked_of_anything(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
-        let needle = Matcher::new(&query);
-        if let Some(look) = needle.match_with_title(&text, &text) {
+        let matcher = Matcher::new(&query);
+        if let Some(look) = matcher.match_with_title(&text, &text) {
             prop_assert!(text.get(look.range.clone()).is_some());
             prop_assert!(look.coverage > 0.0 && look.coverage <= 1.001);
             prop_assert!((0.0..=1.0).contains(&look.closeness));
             prop_assert!(look.score().is_finite());
         }
-        let _ = Matcher::from_regex(&query).map(|needle| needle.match_text(&text));
+        let _ = Matcher::from_regex(&query).map(|matcher| matcher.match_text(&text));
     }
 
     /// A substring is found, in any case, as an exact match.
@@ -308,15 +308,15 @@ proptest! {
     #[test]
     fn more_of_it_scores_more(words in proptest::collection::hash_set("[b-df-hj-np-tv-z]{5,8}", 3..6), at in 0usize..3) {
         let words: Vec<String> = words.into_iter().collect();
-        let needle = Matcher::new(&words.join(" "));
+        let matcher = Matcher::new(&words.join(" "));
         let mut all = words.clone();
         all.reverse();
         let mut fewer = all.clone();
         fewer.remove(at);
         let (all, fewer) = (all.join(" of "), fewer.join(" "));
-        let scores = [&all, &fewer].map(|text| needle.match_text(text).unwrap().score());
+        let scores = [&all, &fewer].map(|text| matcher.match_text(text).unwrap().score());
         prop_assert!(scores[0] > scores[1]);
-        let phrase = needle.match_text(&words.join("\n")).unwrap().score();
+        let phrase = matcher.match_text(&words.join("\n")).unwrap().score();
         prop_assert!(phrase > scores[0]);
     }
 }

@@ -31,15 +31,15 @@ pub(in crate::agents) const AUTOMATED_SOURCES: [&str; 7] =
     ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
 pub(in crate::agents) fn parse_draft(
-    heard: &HookInput<'_>,
+    input: &HookInput<'_>,
     mut fields: PayloadFields,
 ) -> Option<Draft> {
-    let event = event_name(heard, &fields);
+    let event = event_name(input, &fields);
     if REDUNDANT_EVENTS.contains(&event.as_str()) || is_internal(&event, &fields) {
         return None;
     }
-    let scene = HookContext::from_fields(heard, &mut fields)?;
-    draft_for_event(&scene, &event, fields)
+    let context = HookContext::from_fields(input, &mut fields)?;
+    draft_for_event(&context, &event, fields)
 }
 
 /// Recognizes Claude Code's own helpers, such as the summarizer of a compaction: subagents without
@@ -49,115 +49,121 @@ fn is_internal(event: &str, fields: &PayloadFields) -> bool {
 }
 
 /// Returns the event name from the payload, or else from the command line.
-pub(in crate::agents) fn event_name(heard: &HookInput<'_>, fields: &PayloadFields) -> String {
-    let named = fields.get_str("hook_event_name").or(heard.event);
+pub(in crate::agents) fn event_name(input: &HookInput<'_>, fields: &PayloadFields) -> String {
+    let named = fields.get_str("hook_event_name").or(input.event);
     named.unwrap_or_default().to_owned()
 }
 
 /// Builds the draft for an event name. Codex shares this.
 pub(in crate::agents) fn draft_for_event(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     event: &str,
     fields: PayloadFields,
 ) -> Option<Draft> {
     Some(match event {
-        "SessionStart" => session_start_draft(scene, fields),
-        "SessionEnd" => session_end_draft(scene, fields),
-        "UserPromptSubmit" if fields.has("prompt") => return prompt_draft(scene, event, fields),
-        "PostToolUse" if fields.get_str("tool_name").is_some() => tool_result_draft(scene, fields),
-        "PostToolUseFailure" if fields.get_str("tool_name").is_some() => {
-            tool_failure_draft(scene, fields)
+        "SessionStart" => session_start_draft(context, fields),
+        "SessionEnd" => session_end_draft(context, fields),
+        "UserPromptSubmit" if fields.has("prompt") => return prompt_draft(context, event, fields),
+        "PostToolUse" if fields.get_str("tool_name").is_some() => {
+            tool_result_draft(context, fields)
         }
-        "Stop" => stop_draft(scene, fields),
-        "StopFailure" => stop_failure_draft(scene, fields),
-        "SubagentStart" => subagent_draft(scene, EventKind::SubagentStart, fields),
-        "SubagentStop" => subagent_draft(scene, EventKind::SubagentStop, fields),
-        "PostCompact" => compaction_draft(scene, "after", "compact_summary", fields),
-        _ => scene.unknown_draft(event, fields),
+        "PostToolUseFailure" if fields.get_str("tool_name").is_some() => {
+            tool_failure_draft(context, fields)
+        }
+        "Stop" => stop_draft(context, fields),
+        "StopFailure" => stop_failure_draft(context, fields),
+        "SubagentStart" => subagent_draft(context, EventKind::SubagentStart, fields),
+        "SubagentStop" => subagent_draft(context, EventKind::SubagentStop, fields),
+        "PostCompact" => compaction_draft(context, "after", "compact_summary", fields),
+        _ => context.unknown_draft(event, fields),
     })
 }
 
 /// Keeps the transcript's path, so that every later event of the session can be traced to it.
 pub(in crate::agents) fn session_start_draft(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     mut fields: PayloadFields,
 ) -> Draft {
     let source = fields.get_str("source").unwrap_or_default().to_owned();
     let turn = turn_id(&fields).to_owned();
     let transcript = fields.take_value("transcript_path");
     fields.set("transcript", transcript);
-    scene.lifecycle_draft(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
+    context.lifecycle_draft(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
 }
 
 pub(in crate::agents) fn session_end_draft(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     fields: PayloadFields,
 ) -> Draft {
     let reason = fields.get_str("reason").unwrap_or_default().to_owned();
     let turn = turn_id(&fields).to_owned();
-    scene.lifecycle_draft(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
+    context.lifecycle_draft(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
 }
 
-fn prompt_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Option<Draft> {
+fn prompt_draft(
+    context: &HookContext<'_>,
+    event: &str,
+    mut fields: PayloadFields,
+) -> Option<Draft> {
     let source = fields.get_str("source").unwrap_or_default();
     if AUTOMATED_SOURCES.iter().any(|part| source.contains(part)) {
-        return Some(scene.unknown_draft(event, fields));
+        return Some(context.unknown_draft(event, fields));
     }
     let text = fields.take_text("prompt");
     let turn = Some(turn_id(&fields).to_owned()).filter(|turn| !turn.is_empty());
-    scene.prompt_draft(event, &text, turn.as_deref(), fields)
+    context.prompt_draft(event, &text, turn.as_deref(), fields)
 }
 
-fn tool_result_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn tool_result_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     let output = match fields.take_value("tool_response") {
         // Copilot also runs the hooks of `.claude/settings.json` and names this field differently.
         Value::Null => fields.take_value("tool_result"),
         output => output,
     };
-    tool_draft(scene, output, fields)
+    tool_draft(context, output, fields)
 }
 
-fn tool_failure_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn tool_failure_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     let output = fields.take_value("error");
     fields.mark_failed();
-    tool_draft(scene, output, fields)
+    tool_draft(context, output, fields)
 }
 
-fn tool_draft(scene: &HookContext<'_>, output: Value, mut fields: PayloadFields) -> Draft {
+fn tool_draft(context: &HookContext<'_>, output: Value, mut fields: PayloadFields) -> Draft {
     let tool = Tool {
         name: fields.take_text("tool_name"),
         input: fields.take_value("tool_input"),
         output,
     };
     let id = fields.get_str("tool_use_id");
-    let identity = scene.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
-    scene.tool_draft(identity, tool, fields)
+    let identity = context.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
+    context.tool_draft(identity, tool, fields)
 }
 
-fn stop_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn stop_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     let text = fields.take_text("last_assistant_message");
     let turn = turn_id(&fields).to_owned();
-    scene.stop_draft(text, &turn, fields)
+    context.stop_draft(text, &turn, fields)
 }
 
-fn stop_failure_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn stop_failure_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     fields.mark_failed();
-    stop_draft(scene, fields)
+    stop_draft(context, fields)
 }
 
 /// Identified by subagent id and text: a subagent that a hook sends back to work stops twice.
 pub(in crate::agents) fn subagent_draft(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     kind: EventKind,
     mut fields: PayloadFields,
 ) -> Draft {
     let text = fields.take_text("last_assistant_message");
     let id = fields.get_str("agent_id").unwrap_or_default().to_owned();
-    scene.lifecycle_draft(kind, &[&id], text, fields)
+    context.lifecycle_draft(kind, &[&id], text, fields)
 }
 
 pub(in crate::agents) fn compaction_draft(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     phase: &str,
     text_field: &str,
     mut fields: PayloadFields,
@@ -166,7 +172,7 @@ pub(in crate::agents) fn compaction_draft(
     let trigger = fields.get_str("trigger").unwrap_or_default().to_owned();
     let turn = turn_id(&fields).to_owned();
     fields.set("phase", phase);
-    scene.lifecycle_draft(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
+    context.lifecycle_draft(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
 }
 
 fn turn_id(fields: &PayloadFields) -> &str {

@@ -207,9 +207,10 @@ impl ClaudeTranscriptReader {
 
     /// A prompt to a subagent; the first one starts it.
     fn subagent_prompt_event(&mut self, text: String) -> RecordOutcome {
-        let kind = match self.tasks.insert(self.subagent.clone()) {
-            true => EventKind::SubagentStart,
-            false => EventKind::Unknown,
+        let kind = if self.tasks.insert(self.subagent.clone()) {
+            EventKind::SubagentStart
+        } else {
+            EventKind::Unknown
         };
         let mut fields = self.base_fields();
         if kind == EventKind::Unknown {

@@ -22,16 +22,16 @@ const PATCH_HEADER: &str = "*** Begin Patch";
 
 /// Returns whether the turn that stops may contain such a patch. Codex has written its tool calls
 /// to the rollout by then, because the model has already replied to their output.
-pub(in crate::agents) fn is_due(heard: &HookInput<'_>, fields: &PayloadFields) -> bool {
-    let path = fields.get_str("transcript_path").filter(|_| event_name(heard, fields) == "Stop");
-    let tail = path.and_then(|path| (heard.read_tail)(&PathBuf::from(path)));
+pub(in crate::agents) fn is_due(input: &HookInput<'_>, fields: &PayloadFields) -> bool {
+    let path = fields.get_str("transcript_path").filter(|_| event_name(input, fields) == "Stop");
+    let tail = path.and_then(|path| (input.read_tail)(&PathBuf::from(path)));
     tail.is_some_and(|tail| tail.contains(PATCH_HEADER))
 }
 
 /// Reads the patches of the turn. Waits until the rollout has the turn's last message; if that
 /// takes too long, what the rollout has so far is still correct.
 pub(in crate::agents) fn read_patches(
-    heard: &HookInput<'_>,
+    input: &HookInput<'_>,
     mut fields: PayloadFields,
 ) -> Vec<Draft> {
     let Some(path) = fields.get_str("transcript_path").map(PathBuf::from) else {
@@ -40,17 +40,17 @@ pub(in crate::agents) fn read_patches(
     let turn = fields.take_text("turn_id");
     let answer = fields.take_text("last_assistant_message");
     let origin = TranscriptOrigin {
-        agent: heard.agent.clone(),
+        agent: input.agent.clone(),
         path: path.display().to_string(),
         session: fields.take_text("session_id"),
-        cwd: fields.get_str("cwd").unwrap_or(heard.cwd).to_owned(),
-        at: heard.now,
+        cwd: fields.get_str("cwd").unwrap_or(input.cwd).to_owned(),
+        at: input.now,
     };
     loop {
-        let tail = (heard.read_tail)(&path).unwrap_or_default();
+        let tail = (input.read_tail)(&path).unwrap_or_default();
         let records = parse_complete_records(&tail);
         let is_complete = records.iter().any(|record| ends_turn(record, &turn, &answer));
-        if is_complete || !(heard.wait)() {
+        if is_complete || !(input.wait)() {
             return collect_patches(records, &turn, origin);
         }
     }
@@ -92,12 +92,12 @@ fn ends_turn(record: &Map<String, Value>, turn: &str, answer: &str) -> bool {
             let named = about.get("internal_chat_message_metadata_passthrough");
             let of = named.and_then(|named| named.get("turn_id")).and_then(Value::as_str);
             let parts = about.get("content").and_then(Value::as_array);
-            let said: Vec<&str> = parts
+            let texts: Vec<&str> = parts
                 .into_iter()
                 .flatten()
                 .filter_map(|part| part.get("text").and_then(Value::as_str))
                 .collect();
-            of == Some(turn) && said.join("\n").trim() == answer.trim()
+            of == Some(turn) && texts.join("\n").trim() == answer.trim()
         }
         _ => false,
     }

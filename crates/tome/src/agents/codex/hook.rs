@@ -21,13 +21,13 @@ const REDUNDANT_EVENTS: [&str; 4] = [
 ];
 
 pub(in crate::agents) fn parse_draft(
-    heard: &HookInput<'_>,
+    input: &HookInput<'_>,
     mut fields: PayloadFields,
 ) -> Option<Draft> {
-    let event = event_name(heard, &fields);
+    let event = event_name(input, &fields);
     if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = HookContext::from_fields(heard, &mut fields)?;
-    draft_for_event(&scene, &event, fields)
+    let context = HookContext::from_fields(input, &mut fields)?;
+    draft_for_event(&context, &event, fields)
 }

@@ -87,8 +87,8 @@ impl CopiedHistory {
         let Some(mark) = record_fingerprint(record) else { return false };
         let until = *self.until.get_or_insert(at);
         let ahead = self.parent.iter().skip(self.next).take(OMITTED_ITEMS_MAX);
-        let found = ahead.into_iter().position(|known| *known == mark);
-        match found {
+        let position = ahead.into_iter().position(|known| *known == mark);
+        match position {
             Some(skipped) if at.0 <= until.0.saturating_add(COPY_WINDOW_MS) => {
                 self.next += skipped + 1;
                 true
@@ -279,9 +279,10 @@ impl RolloutReader {
         match about.get_str("type") {
             Some("user_message") if !self.has_items => {
                 let text = about.take_text("message");
-                match is_harness_text(&text) {
-                    true => RecordOutcome::Skipped(RecordSkipReason::Injected),
-                    false => self.prompt_event(text),
+                if is_harness_text(&text) {
+                    RecordOutcome::Skipped(RecordSkipReason::Injected)
+                } else {
+                    self.prompt_event(text)
                 }
             }
             Some("agent_message") if !self.has_items => {
@@ -381,8 +382,8 @@ fn content_texts(content: Value) -> Vec<String> {
 fn user_texts(content: Value, item: &Map<String, Value>) -> Vec<String> {
     let about = item.get("internal_chat_message_metadata_passthrough");
     let about = about.and_then(|about| about.get("content_item_metadata")?.as_array());
-    let is_own = |place: usize| {
-        let from = about.and_then(|about| about.get(place)?.get("provenance")?.get("type"));
+    let is_own = |index: usize| {
+        let from = about.and_then(|about| about.get(index)?.get("provenance")?.get("type"));
         from.and_then(Value::as_str).is_none_or(|from| from == "user")
     };
     let parts = match content {
@@ -390,14 +391,14 @@ fn user_texts(content: Value, item: &Map<String, Value>) -> Vec<String> {
         content => vec![content],
     };
     let mut texts = Vec::new();
-    for (place, part) in parts.into_iter().enumerate() {
+    for (index, part) in parts.into_iter().enumerate() {
         let text = match &part {
             Value::String(text) => Some(text.as_str()),
             part => part.get("text").and_then(Value::as_str),
         };
         let image = part.get("type").and_then(Value::as_str) == Some("input_image");
         match text {
-            Some(text) if is_own(place) && !is_harness_text(text) => texts.push(text.to_owned()),
+            Some(text) if is_own(index) && !is_harness_text(text) => texts.push(text.to_owned()),
             None if image => texts.push("[image]".to_owned()),
             _ => {}
         }

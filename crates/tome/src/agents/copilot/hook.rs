@@ -45,45 +45,45 @@ const TOOL_ALIASES: [(&str, &str); 8] = [
 ];
 
 pub(in crate::agents) fn parse_draft(
-    heard: &HookInput<'_>,
+    input: &HookInput<'_>,
     fields: PayloadFields,
 ) -> Option<Draft> {
     let mut fields = fields.into_snake_case();
-    let event = event_name(heard, &fields);
+    let event = event_name(input, &fields);
     if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = HookContext::from_fields(heard, &mut fields)?;
+    let context = HookContext::from_fields(input, &mut fields)?;
     Some(match event.as_str() {
         "sessionStart" => {
             fields.take_value("initial_prompt"); // Repeated by userPromptSubmitted.
-            session_start_draft(&scene, fields)
+            session_start_draft(&context, fields)
         }
-        "sessionEnd" => session_end_draft(&scene, fields),
+        "sessionEnd" => session_end_draft(&context, fields),
         "userPromptSubmitted" if fields.has("prompt") => {
             let text = fields.take_text("prompt");
-            return scene.prompt_draft(&event, &text, None, fields);
+            return context.prompt_draft(&event, &text, None, fields);
         }
         "postToolUse" | "postToolUseFailure" if fields.get_str("tool_name").is_some() => {
-            tool_result_draft(&scene, &event, fields)
+            tool_result_draft(&context, &event, fields)
         }
-        "agentStop" => scene.stop_draft(String::new(), "", fields),
-        "subagentStart" => subagent_draft(&scene, EventKind::SubagentStart, fields),
+        "agentStop" => context.stop_draft(String::new(), "", fields),
+        "subagentStart" => subagent_draft(&context, EventKind::SubagentStart, fields),
         "subagentStop" => {
             if fields.has("response") {
                 let response = fields.take_value("response");
                 fields.set("last_assistant_message", response);
             }
-            subagent_draft(&scene, EventKind::SubagentStop, fields)
+            subagent_draft(&context, EventKind::SubagentStop, fields)
         }
-        "preCompact" => compaction_draft(&scene, "before", "custom_instructions", fields),
-        _ => scene.unknown_draft(&event, fields),
+        "preCompact" => compaction_draft(&context, "before", "custom_instructions", fields),
+        _ => context.unknown_draft(&event, fields),
     })
 }
 
 /// Returns the camelCase name of a snake_case payload's event.
-pub(super) fn event_name(heard: &HookInput<'_>, fields: &PayloadFields) -> String {
-    let named = fields.get_str("hook_event_name").or(heard.event);
+pub(super) fn event_name(input: &HookInput<'_>, fields: &PayloadFields) -> String {
+    let named = fields.get_str("hook_event_name").or(input.event);
     named.map_or_else(|| infer_event(fields).to_owned(), to_camel_case)
 }
 
@@ -125,7 +125,7 @@ fn infer_event(fields: &PayloadFields) -> &'static str {
     }
 }
 
-fn tool_result_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Draft {
+fn tool_result_draft(context: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Draft {
     let name = fields.take_text("tool_name");
     let input = take_tool_input(&mut fields);
     let output = take_tool_output(&mut fields);
@@ -134,8 +134,8 @@ fn tool_result_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFi
         fields.mark_failed();
     }
     let identity =
-        scene.identities().for_tool_call(None, canonical_tool_name(&name), &input, &output);
-    scene.tool_draft(identity, Tool { name, input, output }, fields)
+        context.identities().for_tool_call(None, canonical_tool_name(&name), &input, &output);
+    context.tool_draft(identity, Tool { name, input, output }, fields)
 }
 
 /// Maps both dialects' names of a tool to one.

@@ -225,9 +225,9 @@ fn reply_event(
     if name.is_empty() || text.trim().is_empty() {
         return here.reply_event(text, fields);
     }
-    here.hook_context().map_or(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping), |scene| {
-        let identity = scene.identities().identify_by_name(Role::Assistant, name);
-        RecordOutcome::from_draft(scene.build_draft(
+    here.hook_context().map_or(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping), |context| {
+        let identity = context.identities().identify_by_name(Role::Assistant, name);
+        RecordOutcome::from_draft(context.build_draft(
             EventKind::AssistantMessage,
             identity,
             text,

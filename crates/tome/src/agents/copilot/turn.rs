@@ -20,32 +20,32 @@ use crate::agents::transcript::{
 };
 
 /// Returns whether the log will hold more about this event than its payload.
-pub(in crate::agents) fn is_due(heard: &HookInput<'_>, fields: PayloadFields) -> bool {
+pub(in crate::agents) fn is_due(input: &HookInput<'_>, fields: PayloadFields) -> bool {
     let fields = fields.into_snake_case();
-    event_name(heard, &fields) == "agentStop" && fields.get_str("transcript_path").is_some()
+    event_name(input, &fields) == "agentStop" && fields.get_str("transcript_path").is_some()
 }
 
 /// Reads the replies of the turn that ended with this stop, with the same identities as an import.
 /// Waits for the log to be complete; returns none if that takes too long.
-pub(in crate::agents) fn read_replies(heard: &HookInput<'_>, fields: PayloadFields) -> Vec<Draft> {
+pub(in crate::agents) fn read_replies(input: &HookInput<'_>, fields: PayloadFields) -> Vec<Draft> {
     let mut fields = fields.into_snake_case();
     let Some(path) = fields.get_str("transcript_path").map(PathBuf::from) else {
         return Vec::new();
     };
     let stopped = parse_timestamp(&fields.take_value("timestamp"));
     let origin = TranscriptOrigin {
-        agent: heard.agent.clone(),
+        agent: input.agent.clone(),
         path: path.display().to_string(),
         session: fields.take_text("session_id"),
-        cwd: fields.get_str("cwd").unwrap_or(heard.cwd).to_owned(),
-        at: stopped.unwrap_or(heard.now),
+        cwd: fields.get_str("cwd").unwrap_or(input.cwd).to_owned(),
+        at: stopped.unwrap_or(input.now),
     };
     loop {
-        let tail = (heard.read_tail)(&path).filter(|tail| tail.contains("agentStop"));
+        let tail = (input.read_tail)(&path).filter(|tail| tail.contains("agentStop"));
         if let Some(replies) = tail.and_then(|tail| parse_replies(&tail, stopped, origin.clone())) {
             return replies;
         }
-        if !(heard.wait)() {
+        if !(input.wait)() {
             return Vec::new();
         }
     }
@@ -63,10 +63,11 @@ fn parse_replies(
         .enumerate()
         .filter_map(|(at, record)| Some((at, record_stop_time(record)?)))
         .collect();
-    let this = stops.iter().rposition(|(_, at)| stopped.is_none_or(|stopped| *at == stopped))?;
-    let (last, _) = *stops.get(this)?;
+    let stop_index =
+        stops.iter().rposition(|(_, at)| stopped.is_none_or(|stopped| *at == stopped))?;
+    let (last, _) = *stops.get(stop_index)?;
     let first =
-        this.checked_sub(1).and_then(|before| stops.get(before)).map_or(0, |(at, _)| at + 1);
+        stop_index.checked_sub(1).and_then(|before| stops.get(before)).map_or(0, |(at, _)| at + 1);
     let mut log = CopilotLogReader::new(origin);
     let mut replies = Vec::new();
     for (at, record) in records.into_iter().enumerate().take(last + 1) {

@@ -30,87 +30,92 @@ const REDUNDANT_EVENTS: [&str; 4] = [
 const DISPLAY_BYTES_MAX: usize = 8 * 1024;
 
 pub(in crate::agents) fn parse_draft(
-    heard: &HookInput<'_>,
+    input: &HookInput<'_>,
     mut fields: PayloadFields,
 ) -> Option<Draft> {
-    let event = event_name(heard, &fields);
+    let event = event_name(input, &fields);
     if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = HookContext::from_fields(heard, &mut fields)?;
+    let context = HookContext::from_fields(input, &mut fields)?;
     Some(match event.as_str() {
-        "SessionStart" => session_start_draft(&scene, fields),
-        "SessionEnd" => deduplicated_end_draft(&scene, heard, fields),
-        "BeforeAgent" if fields.has("prompt") => return prompt_draft(&scene, &event, fields),
-        "AfterTool" if fields.get_str("tool_name").is_some() => tool_result_draft(&scene, fields),
-        "AfterAgent" => stop_draft(&scene, fields),
+        "SessionStart" => session_start_draft(&context, fields),
+        "SessionEnd" => deduplicated_end_draft(&context, input, fields),
+        "BeforeAgent" if fields.has("prompt") => return prompt_draft(&context, &event, fields),
+        "AfterTool" if fields.get_str("tool_name").is_some() => tool_result_draft(&context, fields),
+        "AfterAgent" => stop_draft(&context, fields),
         // Fires before every model turn, whether or not anything is compressed.
         "PreCompress" if fields.get_str("trigger") == Some("auto") => return None,
-        "PreCompress" => compaction_draft(&scene, "before", "custom_instructions", fields),
-        _ => scene.unknown_draft(&event, fields),
+        "PreCompress" => compaction_draft(&context, "before", "custom_instructions", fields),
+        _ => context.unknown_draft(&event, fields),
     })
 }
 
 /// `/quit` runs the hook two or three times, each with a different time. The last message of the
 /// chat identifies them as one event.
 fn deduplicated_end_draft(
-    scene: &HookContext<'_>,
-    heard: &HookInput<'_>,
+    context: &HookContext<'_>,
+    input: &HookInput<'_>,
     fields: PayloadFields,
 ) -> Draft {
     let path = fields.get_str("transcript_path").map(Path::new);
-    let Some(chat) = path.and_then(|path| (heard.read_tail)(path)) else {
-        return session_end_draft(scene, fields);
+    let Some(chat) = path.and_then(|path| (input.read_tail)(path)) else {
+        return session_end_draft(context, fields);
     };
     let records = parse_complete_records(&chat);
     let message = records.iter().rev().find_map(|record| record.get("id")?.as_str());
     let reason = fields.get_str("reason").unwrap_or_default();
     let name = format!("session_end {reason} {}", message.unwrap_or_default());
-    let identity = scene.identities().identify_by_name(EventKind::SessionEnd.default_role(), &name);
-    scene.build_draft(EventKind::SessionEnd, identity, String::new(), fields)
+    let identity =
+        context.identities().identify_by_name(EventKind::SessionEnd.default_role(), &name);
+    context.build_draft(EventKind::SessionEnd, identity, String::new(), fields)
 }
 
-fn prompt_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Option<Draft> {
+fn prompt_draft(
+    context: &HookContext<'_>,
+    event: &str,
+    mut fields: PayloadFields,
+) -> Option<Draft> {
     let text = fields.take_text("prompt");
     let text = strip_leading_blocks(&text, "<hook_context>", "</hook_context>");
-    scene.prompt_draft(event, text, None, fields)
+    context.prompt_draft(event, text, None, fields)
 }
 
 /// After a stop hook sends the agent back to work, the reply contains all replies since the prompt.
-fn stop_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn stop_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     let text = fields.take_text("prompt_response");
     fields.take_value("prompt"); // Recorded by BeforeAgent.
     if fields.is_true("stop_hook_active") {
         fields.set("cumulative", true);
     }
-    scene.stop_draft(text, "", fields)
+    context.stop_draft(text, "", fields)
 }
 
-fn tool_result_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+fn tool_result_draft(context: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
     let name = fields.take_text("tool_name");
     let input = fields.take_value("tool_input");
     let output = match fields.take_value("tool_response") {
         Value::Object(response) => parse_tool_response(PayloadFields::new(response), &mut fields),
         other => plain_content(other),
     };
-    let identity = scene.identities().for_tool_call(None, &name, &input, &output);
-    scene.tool_draft(identity, Tool { name, input, output }, fields)
+    let identity = context.identities().for_tool_call(None, &name, &input, &output);
+    context.tool_draft(identity, Tool { name, input, output }, fields)
 }
 
 /// Returns the text given to the model, with the rest of the response if that is more than a
 /// display.
 fn parse_tool_response(mut response: PayloadFields, fields: &mut PayloadFields) -> Value {
-    let told = plain_content(response.take_value("llmContent"));
-    keep_display(response.take_value("returnDisplay"), &told, fields);
+    let content = plain_content(response.take_value("llmContent"));
+    keep_display(response.take_value("returnDisplay"), &content, fields);
     if response.has("error") {
         fields.mark_failed();
     }
     let rest = response.into_map();
     if rest.values().all(Value::is_null) {
-        return told;
+        return content;
     }
     let mut rest = PayloadFields::new(rest);
-    rest.set("llmContent", told);
+    rest.set("llmContent", content);
     rest.into_value()
 }
 
@@ -149,9 +154,9 @@ pub(in crate::agents) fn strip_untrusted_wrapper(text: String) -> String {
     if inside.len() == text.len() { text } else { inside.to_owned() }
 }
 
-fn keep_display(display: Value, told: &Value, fields: &mut PayloadFields) {
-    let repeats = match (&display, told) {
-        (Value::String(shown), Value::String(told)) => told.contains(shown.as_str()),
+fn keep_display(display: Value, content: &Value, fields: &mut PayloadFields) {
+    let repeats = match (&display, content) {
+        (Value::String(shown), Value::String(content)) => content.contains(shown.as_str()),
         _ => display.is_null(),
     };
     if !repeats {

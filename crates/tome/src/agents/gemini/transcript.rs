@@ -204,8 +204,8 @@ fn parse_tool_result(result: Value) -> Value {
         Value::Null => return Value::Null,
         other => vec![other],
     };
-    let told: Vec<Value> = responses.into_iter().map(parse_response).collect();
-    let all = Value::Array(told);
+    let parsed: Vec<Value> = responses.into_iter().map(parse_response).collect();
+    let all = Value::Array(parsed);
     match join_text_parts(&all) {
         Some(text) => Value::String(text),
         None => match all {

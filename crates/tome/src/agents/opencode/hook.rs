@@ -59,45 +59,45 @@ pub(in crate::agents) fn split_batch(payload: &[u8]) -> impl Iterator<Item = &[u
 }
 
 pub(in crate::agents) fn parse_draft(
-    heard: &HookInput<'_>,
+    hook_input: &HookInput<'_>,
     fields: PayloadFields,
 ) -> Option<Draft> {
-    let (event, mut told) = parse_envelope(heard, fields);
+    let (event, mut payload) = parse_envelope(hook_input, fields);
     if REDUNDANT_EVENTS.iter().any(|echo| is_redundant(&event, echo)) {
         return None;
     }
-    let session = told.take_session_id(&event);
+    let session = payload.take_session_id(&event);
     if !is_session_named(&session) {
         return None;
     }
-    let is_subagent = !told.rest.take_value("parentID").is_null();
-    let scene = told.hook_context(heard, &event, &session)?;
+    let is_subagent = !payload.rest.take_value("parentID").is_null();
+    let context = payload.hook_context(hook_input, &event, &session)?;
     let draft = match event.as_str() {
-        "session.created" => return Some(session_created_draft(&scene, told)),
+        "session.created" => return Some(session_created_draft(&context, payload)),
         // Of a session's state, repeated on every change, only its title is recorded.
         "session.updated" => {
-            let info = told.input.take_object("info");
+            let info = payload.input.take_object("info");
             let title = info.get_str("title").filter(|title| !is_default_title(title));
             title
                 .filter(|_| !is_subagent && !info.has("parentID"))
-                .map(|title| scene.title_draft(title))
+                .map(|title| context.title_draft(title))
         }
-        "session.resumed" => Some(session_resumed_draft(&scene)),
-        "session.ended" => Some(session_ended_draft(&scene, told)),
-        "session.deleted" => Some(session_deleted_draft(&scene, told)),
-        "session.idle" => Some(stop_draft(&scene, told)),
-        "session.compacted" => Some(compaction_draft(&scene, "after", told)),
-        "experimental.session.compacting" => Some(compaction_draft(&scene, "before", told)),
-        "chat.message" => prompt_draft(&scene, told),
-        "tool.execute.after" if told.input.get_str("tool").is_some() => {
-            Some(tool_result_draft(&scene, told))
+        "session.resumed" => Some(session_resumed_draft(&context)),
+        "session.ended" => Some(session_ended_draft(&context, payload)),
+        "session.deleted" => Some(session_deleted_draft(&context, payload)),
+        "session.idle" => Some(stop_draft(&context, payload)),
+        "session.compacted" => Some(compaction_draft(&context, "after", payload)),
+        "experimental.session.compacting" => Some(compaction_draft(&context, "before", payload)),
+        "chat.message" => prompt_draft(&context, payload),
+        "tool.execute.after" if payload.input.get_str("tool").is_some() => {
+            Some(tool_result_draft(&context, payload))
         }
-        "message.part.updated" => part_draft(&scene, told.input.take_object("part")),
+        "message.part.updated" => part_draft(&context, payload.input.take_object("part")),
         // OpenCode's own names contain a dot; other plugins' events may not.
         name if !name.contains('.')
             || SESSION_PREFIXES.iter().any(|family| name.starts_with(family)) =>
         {
-            Some(scene.unknown_draft(&event, told.into_remaining_fields()))
+            Some(context.unknown_draft(&event, payload.into_remaining_fields()))
         }
         _ => None,
     };
@@ -129,10 +129,13 @@ fn is_redundant(event: &str, echo: &str) -> bool {
 }
 
 /// Extracts the event name and its parts from any of the payload shapes.
-fn parse_envelope(heard: &HookInput<'_>, mut fields: PayloadFields) -> (String, PluginPayload) {
+fn parse_envelope(
+    hook_input: &HookInput<'_>,
+    mut fields: PayloadFields,
+) -> (String, PluginPayload) {
     let mut bus = fields.take_object("event");
     let named = bus.get_str("type").or_else(|| fields.get_str("ev"));
-    let named = named.or(heard.event).or_else(|| fields.get_str("type"));
+    let named = named.or(hook_input.event).or_else(|| fields.get_str("type"));
     let event = named.unwrap_or_default();
     let event = event.strip_prefix("event:").unwrap_or(event).to_owned();
     fields.take_value("ev");
@@ -144,18 +147,16 @@ fn parse_envelope(heard: &HookInput<'_>, mut fields: PayloadFields) -> (String, 
         }
     }
     // A plugin may also send the input alone.
-    let (input, rest) = match input.is_empty() {
-        true => (fields, PayloadFields::default()),
-        false => (input, fields),
-    };
-    let told = PluginPayload { input, output, rest };
-    (event, told)
+    let (input, rest) =
+        if input.is_empty() { (fields, PayloadFields::default()) } else { (input, fields) };
+    let payload = PluginPayload { input, output, rest };
+    (event, payload)
 }
 
 impl PluginPayload {
     fn hook_context<'a>(
         &mut self,
-        heard: &HookInput<'a>,
+        hook_input: &HookInput<'a>,
         event: &str,
         session: &Value,
     ) -> Option<HookContext<'a>> {
@@ -168,7 +169,7 @@ impl PluginPayload {
         let info = self.input.get("info").and_then(|info| info.get("directory"));
         let cwd = directory.into_iter().find(|path| !path.is_null());
         let cwd = cwd.or_else(|| info.cloned()).unwrap_or_default();
-        HookContext::new(heard, session, cwd, &stamp)
+        HookContext::new(hook_input, session, cwd, &stamp)
     }
 
     /// Hooks carry `sessionID`; older bus events only have it inside their subject.
@@ -194,7 +195,7 @@ impl PluginPayload {
         let at = |value: Option<&Value>, name: &str| {
             value.and_then(|of| of.get("time")).and_then(|time| time.get(name)).cloned()
         };
-        let found = match event {
+        let preferred = match event {
             "session.created" => at(self.input.get("info"), "created"),
             "chat.message" => at(self.output.get("message"), "created"),
             "message.part.updated" => {
@@ -203,12 +204,12 @@ impl PluginPayload {
             }
             _ => None,
         };
-        let given = [
+        let stamps = [
             self.rest.take_value("timestamp"),
             self.input.take_value("timestamp"),
             self.input.take_value("time"),
         ];
-        let mut all = found.into_iter().chain(given);
+        let mut all = preferred.into_iter().chain(stamps);
         all.find(|value| parse_timestamp(value).is_some()).unwrap_or_default()
     }
 
@@ -230,8 +231,8 @@ pub(in crate::agents) fn is_default_title(title: &str) -> bool {
 }
 
 /// A session with a parent is a subagent of it.
-fn session_created_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
-    let mut info = told.input.take_object("info");
+fn session_created_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
+    let mut info = payload.input.take_object("info");
     let parent = info.take_value("parentID");
     let kind = if parent.is_null() { EventKind::SessionStart } else { EventKind::SubagentStart };
     let mut fields = PayloadFields::default();
@@ -239,54 +240,55 @@ fn session_created_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Dr
     for name in ["title", "version", "agent", "model"] {
         fields.set(name, info.take_value(name));
     }
-    scene.lifecycle_draft(kind, &["created"], String::new(), fields)
+    context.lifecycle_draft(kind, &["created"], String::new(), fields)
 }
 
 /// Sent by the plugin when a session continues that began before the plugin was loaded.
-fn session_resumed_draft(scene: &HookContext<'_>) -> Draft {
+fn session_resumed_draft(context: &HookContext<'_>) -> Draft {
     let mut fields = PayloadFields::default();
     fields.set("source", "resume");
-    scene.lifecycle_draft(EventKind::SessionStart, &["resume"], String::new(), fields)
+    context.lifecycle_draft(EventKind::SessionStart, &["resume"], String::new(), fields)
 }
 
 /// Sent by the plugin when OpenCode exits.
-fn session_ended_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+fn session_ended_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
     let mut fields = PayloadFields::default();
-    fields.set("reason", told.input.take_value("reason"));
-    scene.lifecycle_draft(EventKind::SessionEnd, &["ended"], String::new(), fields)
+    fields.set("reason", payload.input.take_value("reason"));
+    context.lifecycle_draft(EventKind::SessionEnd, &["ended"], String::new(), fields)
 }
 
-fn session_deleted_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
-    let mut info = told.input.take_object("info");
+fn session_deleted_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
+    let mut info = payload.input.take_object("info");
     let mut fields = PayloadFields::default();
     fields.set("reason", "deleted");
     fields.set("title", info.take_value("title"));
-    scene.lifecycle_draft(EventKind::SessionEnd, &["deleted"], String::new(), fields)
+    context.lifecycle_draft(EventKind::SessionEnd, &["deleted"], String::new(), fields)
 }
 
-fn compaction_draft(scene: &HookContext<'_>, phase: &str, mut told: PluginPayload) -> Draft {
-    let text = told.input.take_text("summary");
-    told.output = PayloadFields::default(); // Additions of plugins to the summarizer's prompt.
-    let mut fields = told.into_remaining_fields();
+fn compaction_draft(context: &HookContext<'_>, phase: &str, mut payload: PluginPayload) -> Draft {
+    let text = payload.input.take_text("summary");
+    payload.output = PayloadFields::default(); // Additions of plugins to the summarizer's prompt.
+    let mut fields = payload.into_remaining_fields();
     fields.set("phase", phase);
-    scene.lifecycle_draft(EventKind::Compaction, &[phase], text, fields)
+    context.lifecycle_draft(EventKind::Compaction, &[phase], text, fields)
 }
 
 /// OpenCode does not include the final reply; the plugin may.
-fn stop_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
-    let given = told.input.take_text("last_assistant_message");
-    let text = if given.is_empty() { told.rest.take_text("last_assistant_message") } else { given };
-    scene.stop_draft(text, "", told.into_remaining_fields())
+fn stop_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
+    let given = payload.input.take_text("last_assistant_message");
+    let text =
+        if given.is_empty() { payload.rest.take_text("last_assistant_message") } else { given };
+    context.stop_draft(text, "", payload.into_remaining_fields())
 }
 
 /// The prompt is the text that the user typed; parts added by plugins and OpenCode are marked
 /// synthetic. Of files only the name is kept.
-fn prompt_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Option<Draft> {
-    let mut message = told.output.take_object("message");
-    let id = message.get_str("id").or_else(|| told.input.get_str("messageID"));
+fn prompt_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Option<Draft> {
+    let mut message = payload.output.take_object("message");
+    let id = message.get_str("id").or_else(|| payload.input.get_str("messageID"));
     let id = id.map(str::to_owned);
-    let Value::Array(parts) = told.output.take_value("parts") else {
-        return Some(scene.unknown_draft("chat.message", told.into_remaining_fields()));
+    let Value::Array(parts) = payload.output.take_value("parts") else {
+        return Some(context.unknown_draft("chat.message", payload.into_remaining_fields()));
     };
     let (mut texts, files) = split_user_parts(parts);
     if texts.is_empty() && !files.is_empty() {
@@ -298,7 +300,7 @@ fn prompt_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Option<Draf
     }
     fields.set("message_id", id.clone());
     fields.set("files", files);
-    scene.prompt_draft("chat.message", &texts.join("\n"), id.as_deref(), fields)
+    context.prompt_draft("chat.message", &texts.join("\n"), id.as_deref(), fields)
 }
 
 /// Returns the texts that the user typed and the names of attached files.
@@ -317,46 +319,46 @@ pub(in crate::agents) fn split_user_parts(parts: Vec<Value>) -> (Vec<String>, Ve
     (texts, files)
 }
 
-fn tool_result_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
-    let name = told.input.take_text("tool");
-    let input = told.input.take_value("args");
-    let output = match told.output.take_value("output") {
+fn tool_result_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
+    let name = payload.input.take_text("tool");
+    let input = payload.input.take_value("args");
+    let output = match payload.output.take_value("output") {
         Value::Null => {
-            let content = told.output.take_value("content");
+            let content = payload.output.take_value("content");
             join_text_parts(&content).map_or(content, Value::String)
         }
         output => output,
     };
     let mut fields = PayloadFields::default();
-    fields.set("title", told.output.take_value("title"));
-    let structured = told.output.take_value("structuredContent");
+    fields.set("title", payload.output.take_value("title"));
+    let structured = payload.output.take_value("structuredContent");
     fields.set("structured", cap_json(structured, METADATA_BYTES_MAX).0);
-    let mut metadata = told.output.take_object("metadata");
+    let mut metadata = payload.output.take_object("metadata");
     if metadata.get("output") == Some(&output) {
         metadata.take_value("output");
     }
     fields.set("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
-    tool_draft(scene, told.input.take_value("callID"), Tool { name, input, output }, fields)
+    tool_draft(context, payload.input.take_value("callID"), Tool { name, input, output }, fields)
 }
 
 pub(in crate::agents) fn tool_draft(
-    scene: &HookContext<'_>,
+    context: &HookContext<'_>,
     call: Value,
     tool: Tool,
     mut fields: PayloadFields,
 ) -> Draft {
     let identity =
-        scene.identities().for_tool_call(call.as_str(), &tool.name, &tool.input, &tool.output);
+        context.identities().for_tool_call(call.as_str(), &tool.name, &tool.input, &tool.output);
     fields.set("call_id", call);
-    scene.tool_draft(identity, tool, fields)
+    context.tool_draft(identity, tool, fields)
 }
 
 /// Handles a message part. Only two kinds are recorded: a finished text of the agent, and a failed
 /// tool call (for which OpenCode runs no hook). The others are intermediate states, arrive through
 /// a hook, or are bookkeeping. The user's texts have no end time, because they are not streamed.
-fn part_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
+fn part_draft(context: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
     match part.get_str("type")? {
-        "text" if !part.is_true("synthetic") => assistant_message_draft(scene, part),
+        "text" if !part.is_true("synthetic") => assistant_message_draft(context, part),
         "tool" => {
             let mut state = part.take_object("state");
             if state.get_str("status") != Some("error") {
@@ -369,24 +371,24 @@ fn part_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft>
                 input: state.take_value("input"),
                 output: state.take_value("error"),
             };
-            Some(tool_draft(scene, part.take_value("callID"), failed, fields))
+            Some(tool_draft(context, part.take_value("callID"), failed, fields))
         }
         _ => None,
     }
 }
 
 /// Identified by the part's id, which OpenCode's own store shares.
-fn assistant_message_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
+fn assistant_message_draft(context: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
     part.get("time")?.get("end")?;
     let text = part.take_text("text");
     if text.trim().is_empty() {
         return None;
     }
     let identity = match part.get_str("id") {
-        Some(id) => scene.identities().identify_by_name(Role::Assistant, id),
-        None => scene.identities().for_reply(&text, ""),
+        Some(id) => context.identities().identify_by_name(Role::Assistant, id),
+        None => context.identities().for_reply(&text, ""),
     };
     let mut fields = PayloadFields::default();
     fields.set("message_id", part.take_value("messageID"));
-    Some(scene.build_draft(EventKind::AssistantMessage, identity, text, fields))
+    Some(context.build_draft(EventKind::AssistantMessage, identity, text, fields))
 }

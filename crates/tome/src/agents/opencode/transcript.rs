@@ -141,17 +141,17 @@ impl OpenCodeSessionReader {
             return RecordOutcome::Skipped(RecordSkipReason::Unfinished);
         }
         self.context.update_time(end.as_ref());
-        let Some(scene) = self.context.hook_context() else {
+        let Some(context) = self.context.hook_context() else {
             return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
         let identity = match part.get_str("id") {
-            Some(id) => scene.identities().identify_by_name(Role::Assistant, id),
-            None => scene.identities().for_reply(&text, ""),
+            Some(id) => context.identities().identify_by_name(Role::Assistant, id),
+            None => context.identities().for_reply(&text, ""),
         };
         let mut fields = self.base_fields();
         fields.set("message_id", message);
         fields.set("model", info.get("modelID").cloned().unwrap_or_default());
-        RecordOutcome::from_draft(scene.build_draft(
+        RecordOutcome::from_draft(context.build_draft(
             EventKind::AssistantMessage,
             identity,
             text,
@@ -180,7 +180,7 @@ impl OpenCodeSessionReader {
         };
         self.context
             .update_time(state.get("time").and_then(|time| time.get("end")).cloned().as_ref());
-        let Some(scene) = self.context.hook_context() else {
+        let Some(context) = self.context.hook_context() else {
             return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
         let output = match state.take_value(if failed { "error" } else { "output" }) {
@@ -199,6 +199,6 @@ impl OpenCodeSessionReader {
         }
         let called =
             Tool { name: part.take_text("tool"), input: state.take_value("input"), output };
-        RecordOutcome::from_draft(tool_draft(&scene, part.take_value("callID"), called, fields))
+        RecordOutcome::from_draft(tool_draft(&context, part.take_value("callID"), called, fields))
     }
 }

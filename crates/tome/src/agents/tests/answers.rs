@@ -3,7 +3,7 @@
 use expect_test::expect;
 use tome_model::Agent;
 
-use super::hear;
+use super::parse_hook;
 use crate::agents::{InjectionPoint, build_response, max_text_bytes};
 
 const MOMENTS: [InjectionPoint; 8] = [
@@ -21,12 +21,12 @@ const MOMENTS: [InjectionPoint; 8] = [
 fn answers(agent: &str) -> String {
     let agent = Agent::parse(agent).unwrap();
     let line = |moment: InjectionPoint| {
-        let said =
+        let response =
             build_response(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
         // Every agent's limit is below 10,000 characters and 2,500 tokens of four bytes.
         assert!(max_text_bytes(&agent, moment) < 9_900);
-        assert_eq!(said == "-", max_text_bytes(&agent, moment) == 0);
-        format!("{moment:?}: {said}\n")
+        assert_eq!(response == "-", max_text_bytes(&agent, moment) == 0);
+        format!("{moment:?}: {response}\n")
     };
     MOMENTS.into_iter().map(line).collect()
 }
@@ -116,7 +116,7 @@ fn an_unknown_agent_gets_no_response() {
 #[test]
 fn each_payload_maps_to_its_injection_point() {
     let moment = |agent: &str, payload: &str| {
-        let drafts = hear(agent, None, payload);
+        let drafts = parse_hook(agent, None, payload);
         let found = drafts.first().and_then(InjectionPoint::from_draft);
         found.map_or_else(|| "-".to_owned(), |moment| format!("{moment:?}"))
     };

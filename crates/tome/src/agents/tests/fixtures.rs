@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use expect_test::{Expect, expect};
 use serde_json::Value;
 
-use super::{hear_with, line};
+use super::{line, parse_hook_with};
 
 fn fixture(name: &str) -> String {
     let folder = PathBuf::from("tests/fixtures/payloads");
@@ -21,7 +21,7 @@ fn check(agent: &str, name: &str, expect: &Expect) {
         let value: Value = serde_json::from_str(row).unwrap();
         let argv = value.get("argv").and_then(Value::as_str);
         let payload = value.get("payload").map_or(row.to_owned(), Value::to_string);
-        let drafts = hear_with(agent, argv, payload.as_bytes(), &tail);
+        let drafts = parse_hook_with(agent, argv, payload.as_bytes(), &tail);
         for draft in &drafts {
             assert!(draft.cwd.starts_with("/home/dev/app"), "{draft:?}");
             assert_ne!(draft.session.as_str(), "unknown");
@@ -249,7 +249,8 @@ fn copilot_events_are_inferred_from_their_fields() {
         let value: Value = serde_json::from_str(row).unwrap();
         let argv = value["argv"].as_str().unwrap();
         let payload = value["payload"].to_string();
-        let heard = |event| hear_with("copilot", event, payload.as_bytes(), &|_: &Path| None);
-        assert_eq!(heard(None), heard(Some(argv)), "{argv}");
+        let drafts =
+            |event| parse_hook_with("copilot", event, payload.as_bytes(), &|_: &Path| None);
+        assert_eq!(drafts(None), drafts(Some(argv)), "{argv}");
     }
 }

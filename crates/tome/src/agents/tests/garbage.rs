@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tome_model::{Agent, EventKind, EventLine, limits};
 
-use super::{hear, hear_with, line, one};
+use super::{line, one, parse_hook, parse_hook_with};
 
 const PROMPT: &str = r#"{"session_id":"s1","cwd":"/home/dev/app","hook_event_name":"UserPromptSubmit","prompt_id":"p1","prompt":"PROMPT"}"#;
 
@@ -16,7 +16,7 @@ fn prompt_with(text: &str) -> String {
 fn an_empty_payload_becomes_no_draft() {
     for agent in Agent::KNOWN {
         for payload in ["", " \n\t", "\u{feff}", "\0\0"] {
-            assert_eq!(hear(agent, Some("Stop"), payload), []);
+            assert_eq!(parse_hook(agent, Some("Stop"), payload), []);
         }
     }
 }
@@ -251,7 +251,7 @@ proptest! {
     #[test]
     fn any_bytes_become_at_most_one_draft(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         for agent in Agent::KNOWN {
-            for draft in hear(agent, None, &bytes) {
+            for draft in parse_hook(agent, None, &bytes) {
                 check_fits(&draft);
             }
         }
@@ -266,9 +266,9 @@ proptest! {
         let payload = object.to_string();
         let tail = tail.map(|record| format!("torn}}\n{record}\n"));
         for agent in Agent::KNOWN.into_iter().chain(["qwen"]) {
-            let heard = hear_with(agent, event, payload.as_bytes(), &|_| tail.clone());
-            prop_assert!(heard.len() <= 1);
-            for draft in heard {
+            let drafts = parse_hook_with(agent, event, payload.as_bytes(), &|_| tail.clone());
+            prop_assert!(drafts.len() <= 1);
+            for draft in drafts {
                 check_fits(&draft);
             }
         }
@@ -280,8 +280,8 @@ proptest! {
         let payload = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": &text});
         let broken = payload.to_string().replace("\"s1\"", r#""\ud83d""#);
         for payload in [payload.to_string(), broken] {
-            let heard = hear("claude-code", None, payload);
-            prop_assert_eq!(heard.iter().map(|draft| draft.text.trim()).collect::<String>(), text.trim());
+            let drafts = parse_hook("claude-code", None, payload);
+            prop_assert_eq!(drafts.iter().map(|draft| draft.text.trim()).collect::<String>(), text.trim());
         }
     }
 }

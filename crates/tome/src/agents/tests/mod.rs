@@ -16,11 +16,11 @@ use super::{HookInput, parse_drafts};
 /// 2026-11-15T10:00:00Z, half an hour after the fixtures' sessions.
 const NOW: Millis = Millis(1_794_736_800_000);
 
-fn hear(agent: &str, event: Option<&str>, payload: impl AsRef<[u8]>) -> Vec<Draft> {
-    hear_with(agent, event, payload.as_ref(), &|_: &Path| None)
+fn parse_hook(agent: &str, event: Option<&str>, payload: impl AsRef<[u8]>) -> Vec<Draft> {
+    parse_hook_with(agent, event, payload.as_ref(), &|_: &Path| None)
 }
 
-fn hear_with(
+fn parse_hook_with(
     agent: &str,
     event: Option<&str>,
     payload: &[u8],
@@ -38,7 +38,7 @@ fn hear_with(
 }
 
 fn one(agent: &str, payload: impl AsRef<[u8]>) -> Draft {
-    let mut drafts = hear(agent, None, payload);
+    let mut drafts = parse_hook(agent, None, payload);
     assert_eq!(drafts.len(), 1, "{drafts:?}");
     drafts.remove(0)
 }

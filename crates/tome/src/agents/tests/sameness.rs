@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Role, SessionId};
 
-use super::{hear, line, one};
+use super::{line, one, parse_hook};
 
 fn claude(fields: Value) -> Draft {
     with("claude-code", fields)
@@ -53,8 +53,8 @@ fn a_failed_call_is_the_same_call() {
     let after = json!({"input": {"sessionID": "s1", "callID": "call_000000000001", "tool": "edit", "args": {}}, "output": {"output": "x"}});
     let failed = json!({"input": {"sessionID": "s1", "part": {"type": "tool", "tool": "edit",
         "callID": "call_000000000001", "state": {"status": "error", "error": "x"}}}});
-    let after = hear("opencode", Some("tool.execute.after"), after.to_string());
-    let failed = hear("opencode", Some("message.part.updated"), failed.to_string());
+    let after = parse_hook("opencode", Some("tool.execute.after"), after.to_string());
+    let failed = parse_hook("opencode", Some("message.part.updated"), failed.to_string());
     assert_eq!(after[0].identity, failed[0].identity);
     assert_eq!(failed[0].meta["failed"], true);
 }
@@ -169,9 +169,9 @@ fn injected_text_is_never_attributed_to_the_user() {
         ("copilot", "userPromptSubmitted"),
         ("qwen", "UserPromptSubmit"),
     ] {
-        let heard = |prompt: &str| {
+        let drafts = |prompt: &str| {
             let payload = json!({"session_id": "s1", "prompt": prompt});
-            hear(agent, Some(event), payload.to_string())
+            parse_hook(agent, Some(event), payload.to_string())
         };
         for own in [
             nudge,
@@ -179,12 +179,12 @@ fn injected_text_is_never_attributed_to_the_user() {
             &format!("Stop hook feedback:\n{nudge}"),
             &format!("{nudge}\n{escaped}"),
         ] {
-            assert_eq!(heard(own), [], "{agent}: {own}");
+            assert_eq!(drafts(own), [], "{agent}: {own}");
         }
-        let mixed = heard(&format!("{nudge}\n\ngo on"));
+        let mixed = drafts(&format!("{nudge}\n\ngo on"));
         assert_eq!(mixed[0].text, "go on");
         assert_eq!(mixed[0].kind, EventKind::UserMessage);
-        assert_eq!(heard("<hook_prompt>lint first</hook_prompt>")[0].kind, EventKind::Unknown);
+        assert_eq!(drafts("<hook_prompt>lint first</hook_prompt>")[0].kind, EventKind::Unknown);
     }
 }
 
@@ -207,7 +207,7 @@ fn opencode_prompts_lose_only_the_quotes_that_run_added() {
     let text = |typed: &str| {
         let payload = json!({"input": {"sessionID": "s1"}, "output": {"message": {"id": "m1"},
             "parts": [{"type": "text", "text": typed}]}});
-        hear("opencode", Some("chat.message"), payload.to_string())[0].text.clone()
+        parse_hook("opencode", Some("chat.message"), payload.to_string())[0].text.clone()
     };
     assert_eq!(text("\"fix the lexer\""), "fix the lexer");
     assert_eq!(text("\"say \\\"hi\\\" twice\""), "say \"hi\" twice");
@@ -218,10 +218,10 @@ fn opencode_prompts_lose_only_the_quotes_that_run_added() {
 #[test]
 fn every_opencode_payload_shape_is_parsed() {
     let idle = |event: Option<&str>, payload: Value| {
-        let heard = hear("opencode", event, payload.to_string());
-        assert_eq!(heard[0].kind, EventKind::AssistantStop);
-        assert_eq!(heard[0].cwd, "/home/dev/app");
-        (heard[0].session.clone(), heard[0].text.clone())
+        let drafts = parse_hook("opencode", event, payload.to_string());
+        assert_eq!(drafts[0].kind, EventKind::AssistantStop);
+        assert_eq!(drafts[0].cwd, "/home/dev/app");
+        (drafts[0].session.clone(), drafts[0].text.clone())
     };
     let directory = "/home/dev/app";
     let (name, words) = (Some("session.idle"), "Done.");
@@ -264,9 +264,9 @@ fn an_unknown_event_keeps_all_its_fields() {
     for agent in Agent::KNOWN {
         let payload = json!({"hook_event_name": "FutureThing", "session_id": "s1", "sessionID": "s1",
             "prompt": "words", "depth": {"levels": [1, 2]}});
-        let heard = hear(agent, Some("FutureThing"), payload.to_string());
-        let shown = line(&heard[0]);
-        assert_eq!(heard[0].kind, EventKind::Unknown, "{shown}");
+        let drafts = parse_hook(agent, Some("FutureThing"), payload.to_string());
+        let shown = line(&drafts[0]);
+        assert_eq!(drafts[0].kind, EventKind::Unknown, "{shown}");
         assert!(
             shown.contains("utureThing") && shown.contains("words") && shown.contains("[1,2]"),
             "{shown}"

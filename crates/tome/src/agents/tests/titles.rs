@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use tome_model::{Agent, Millis};
 
-use super::hear;
+use super::parse_hook;
 use crate::agents::transcript::{
     ChatHeader, GeminiChatReader, OpenCodeSession, RecordOutcome, TranscriptOrigin,
     build_transcript_reader,
@@ -96,7 +96,7 @@ fn the_first_title_of_every_opencode_session_is_none() {
         let event =
             json!({"type": "session.updated", "properties": {"sessionID": "s", "info": info}});
         let payload = json!({"event": event, "directory": "/app"}).to_string();
-        let drafts = hear("opencode", None, payload);
+        let drafts = parse_hook("opencode", None, payload);
         titles(drafts.into_iter().map(|draft| RecordOutcome::Event(Box::new(draft))).collect())
     };
     assert_eq!(updated("New session - 2026-11-15T09:30:00.000Z"), Vec::<String>::new());

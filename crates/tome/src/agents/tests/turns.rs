@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis};
 
-use super::{NOW, hear_with};
+use super::{NOW, parse_hook_with};
 use crate::agents::transcript::{RecordOutcome, TranscriptOrigin, build_transcript_reader};
 use crate::agents::{HookInput, has_more_in_transcript, read_transcript_drafts};
 
@@ -83,10 +83,11 @@ fn imported(agent: &str, log: &str) -> Vec<Draft> {
 #[test]
 fn the_hook_itself_reads_no_text_from_the_log() {
     let log = prompt("go on", 1) + &reply("m1", "First I look.", 2) + &stopped(STOP_MS);
-    let heard =
-        hear_with("copilot", Some("agentStop"), stop_payload().as_bytes(), &|_| Some(log.clone()));
-    assert_eq!(heard.len(), 1);
-    assert_eq!((heard[0].kind, heard[0].text.as_str()), (EventKind::AssistantStop, ""));
+    let drafts = parse_hook_with("copilot", Some("agentStop"), stop_payload().as_bytes(), &|_| {
+        Some(log.clone())
+    });
+    assert_eq!(drafts.len(), 1);
+    assert_eq!((drafts[0].kind, drafts[0].text.as_str()), (EventKind::AssistantStop, ""));
 }
 
 #[test]
@@ -183,14 +184,14 @@ fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
     let early = call("call_000000000001", "echo hi", 1_000_000_000_000)
         + &output("call_000000000001", "hi\n", 1_000_000_000_100)
         + &call("call_000000000002", PATCH, 1_000_000_000_200);
-    let said = json!({"type": "message", "role": "assistant",
+    let message = json!({"type": "message", "role": "assistant",
                       "content": [{"type": "output_text", "text": "Patched."}]});
     let whole = early.clone()
         + &output("call_000000000002", patched, 1_000_000_000_300)
-        + &item(1_000_000_000_400, &said);
+        + &item(1_000_000_000_400, &message);
     let payload = json!({"session_id": SESSION, "cwd": "/home/dev/app", "turn_id": "t1", "model": "m",
         "hook_event_name": "Stop", "transcript_path": "/rollout", "last_assistant_message": "Patched."});
-    let heard = |tail: &str| {
+    let is_due = |tail: &str| {
         let (payload, tail) = (payload.to_string(), tail.to_owned());
         has_more_in_transcript(&HookInput {
             agent: &Agent::parse("codex").unwrap(),
@@ -202,8 +203,8 @@ fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
             wait: &|| false,
         })
     };
-    assert!(heard(&early), "a patch in the turn");
-    assert!(!heard(&call("call_000000000001", "echo hi", 1)), "no patch, nothing to read");
+    assert!(is_due(&early), "a patch in the turn");
+    assert!(!is_due(&call("call_000000000001", "echo hi", 1)), "no patch, nothing to read");
     let (drafts, looks) =
         rest("codex", "Stop", &payload.to_string(), &[early, whole.clone(), whole.clone()]);
     assert_eq!(looks, 1);

@@ -30,9 +30,9 @@ use crate::connect::StartPolicy;
 
 const BLOCK_TEMPLATE: &str = "{spinner} {bytes} {msg}";
 
-pub fn write(context: &CommandContext, asked: &BackupArgs) -> Result<Outcome> {
-    let target = Target::choose(&asked.path)?;
-    if target.file.exists() && !asked.force {
+pub fn write(context: &CommandContext, args: &BackupArgs) -> Result<Outcome> {
+    let target = Target::choose(&args.path)?;
+    if target.file.exists() && !args.force {
         let refusal = CommandError::bad_input(format!("{} exists already", target.file.display()));
         return Err(refusal.with_hint("choose another name, or add --force").into());
     }
@@ -42,7 +42,7 @@ pub fn write(context: &CommandContext, asked: &BackupArgs) -> Result<Outcome> {
         Err(error) => return Err(explain_interruption(file, error)),
     };
     let cannot_write = || format!("cannot write {}", target.file.display());
-    match asked.force {
+    match args.force {
         true => std::fs::rename(&target.partial, &target.file),
         false => move_if_free(&target.partial, &target.file),
     }
@@ -75,26 +75,26 @@ const PARTIAL: &str = ".partial";
 impl Target {
     /// In a folder the file is named after the time. The partial backup has the same name in every run,
     /// so that the next one finds it.
-    fn choose(asked: &Path) -> Result<Self> {
-        let asked = std::path::absolute(asked)?;
-        if asked.is_dir() {
+    fn choose(path: &Path) -> Result<Self> {
+        let path = std::path::absolute(path)?;
+        if path.is_dir() {
             let now = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
-            let file = asked.join(format!("tome-{now}.backup"));
-            return Ok(Self { file, partial: asked.join(format!("tome.backup{PARTIAL}")) });
+            let file = path.join(format!("tome-{now}.backup"));
+            return Ok(Self { file, partial: path.join(format!("tome.backup{PARTIAL}")) });
         }
-        let folder = parent_of(&asked);
+        let folder = parent_of(&path);
         if !folder.is_dir() {
             let refusal =
                 CommandError::not_found(format!("there is no folder {}", folder.display()));
             return Err(refusal.with_hint("create it first").into());
         }
-        if let Some(command) = command_that_continues(&asked).filter(|_| asked.is_file()) {
-            let problem = format!("{} is an interrupted backup", asked.display());
+        if let Some(command) = command_that_continues(&path).filter(|_| path.is_file()) {
+            let problem = format!("{} is an interrupted backup", path.display());
             let hint = format!("`{command}` continues it");
             return Err(CommandError::bad_input(problem).with_hint(hint).into());
         }
-        let partial = partial_path(&asked);
-        Ok(Self { file: asked, partial })
+        let partial = partial_path(&path);
+        Ok(Self { file: path, partial })
     }
 }
 
@@ -116,7 +116,7 @@ fn command_that_continues(partial: &Path) -> Option<String> {
     Some(format!("tome backup {}", quote_shell(target.to_str()?)))
 }
 
-/// Brings the file to its end and verifies the whole of it.
+/// Completes the file and verifies all of it.
 fn write_file(context: &CommandContext, file: &mut PartialFile) -> Result<(Reuse, CheckedBackup)> {
     let reuse = receive_blocks(context, file)?;
     let cannot_write = || format!("cannot write {}", file.path.display());

@@ -24,17 +24,17 @@ use crate::connect::StartPolicy;
 /// Blocks on their way to the daemon.
 const BLOCKS_IN_FLIGHT: usize = 2;
 
-pub fn restore(context: &CommandContext, asked: &RestoreArgs) -> Result<Outcome> {
+pub fn restore(context: &CommandContext, args: &RestoreArgs) -> Result<Outcome> {
     // The whole file is verified before anything is changed.
-    let checked = check_file(&asked.file)?;
-    if asked.check {
-        return show_checked(context, asked, &checked);
+    let checked = check_file(&args.file)?;
+    if args.check {
+        return show_checked(context, args, &checked);
     }
-    let restored = send_blocks(context, &asked.file)?;
+    let restored = send_blocks(context, &args.file)?;
     let config = restore_config(context, checked.config.as_deref())?;
     if context.json {
         context.print_json(&json!({
-            "file": asked.file, "created": checked.created, "holds": counts_json(&checked.counts),
+            "file": args.file, "created": checked.created, "holds": counts_json(&checked.counts),
             "events": restored.events, "duplicates": restored.duplicates,
             "projects": restored.projects, "notes": restored.notes,
             "notes_beside": restored.notes_beside, "files": restored.files,
@@ -54,11 +54,14 @@ fn check_file(path: &Path) -> Result<CheckedBackup> {
 }
 
 fn open(path: &Path) -> Result<File> {
-    let found = File::open(path).and_then(|file| match file.metadata()?.is_file() {
-        true => Ok(file),
-        false => Err(std::io::Error::other("it is not a file")),
+    let opened = File::open(path).and_then(|file| {
+        if file.metadata()?.is_file() {
+            Ok(file)
+        } else {
+            Err(std::io::Error::other("it is not a file"))
+        }
     });
-    found.map_err(|error| match error.kind() {
+    opened.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => {
             let missing = CommandError::not_found(format!("there is no file {}", path.display()));
             let partial = partial_path(path);
@@ -91,19 +94,19 @@ fn explain(path: &Path, error: BackupError) -> anyhow::Error {
 
 fn show_checked(
     context: &CommandContext,
-    asked: &RestoreArgs,
+    args: &RestoreArgs,
     checked: &CheckedBackup,
 ) -> Result<Outcome> {
-    let bytes = std::fs::metadata(&asked.file)?.len();
+    let bytes = std::fs::metadata(&args.file)?.len();
     if context.json {
         context.print_json(&json!({
-            "file": asked.file, "bytes": bytes, "verified": true, "created": checked.created,
+            "file": args.file, "bytes": bytes, "verified": true, "created": checked.created,
             "version": checked.version, "holds": counts_json(&checked.counts),
         }))?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    checked.print(&mut out, &Screen::new(context), &asked.file, bytes)?;
+    checked.print(&mut out, &Screen::new(context), &args.file, bytes)?;
     Ok(Outcome::Done)
 }
 

@@ -27,13 +27,13 @@ impl TerminalActions<'_> {
             NotebookScope::Project => ScopeName::Project,
             NotebookScope::Coder => ScopeName::Coder,
         };
-        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let place = NotebookArgs {
+        let non_empty = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let notebook = NotebookArgs {
             scope: Some(scope),
-            session: given(session),
-            project: given(&item.project).map(Into::into),
+            session: non_empty(session),
+            project: non_empty(&item.project).map(Into::into),
         };
-        Ok(Some((NotebookClient::new(self.context, &place, command)?, path, *line)))
+        Ok(Some((NotebookClient::new(self.context, &notebook, command)?, path, *line)))
     }
 
     fn open(&self, item: &Item) -> Result<()> {

@@ -23,7 +23,7 @@ fn blank_item(target: ItemTarget) -> Item {
         citation: String::new(),
         when: String::new(),
         who: String::new(),
-        place: String::new(),
+        project_name: String::new(),
         text: String::new(),
         card: String::new(),
         agent: String::new(),
@@ -40,7 +40,7 @@ pub fn session_item(screen: &Screen, session: &v1::Session) -> Item {
         citation: session.short_id.clone(),
         when: screen.when(session.last_at_ms),
         who: session.agent.clone(),
-        place: screen.projects.name(&session.project),
+        project_name: screen.projects.name(&session.project),
         text: one_line(&session.title, TEXT_CHARS_MAX),
         card: String::from_utf8_lossy(&card).into_owned(),
         agent: session.agent.clone(),
@@ -64,7 +64,7 @@ pub fn hit_item(screen: &Screen, hit: &v1::RecallHit) -> Item {
         citation: hit.id.clone(),
         when: hit.at_ms.map(|at| screen.when(at)).unwrap_or_default(),
         card: hit_card(screen, hit, &who),
-        place: screen.projects.name(&hit.project),
+        project_name: screen.projects.name(&hit.project),
         text: one_line(&text, TEXT_CHARS_MAX),
         agent: hit.agent.clone(),
         who,
@@ -150,7 +150,7 @@ pub fn note_item(
         project: project.to_owned(),
         citation: format!("{folder}/{}", note.path),
         who: if note.note_type.is_empty() { note.kind.clone() } else { note.note_type.clone() },
-        place: screen.projects.name(project),
+        project_name: screen.projects.name(project),
         text: one_line(&text, TEXT_CHARS_MAX),
         ..blank_item(target)
     }
@@ -158,9 +158,10 @@ pub fn note_item(
 
 pub fn entry_item(screen: &Screen, entry: &v1::TocEntry, project: &str) -> Item {
     let is_segment = entry.level == "segment";
-    let who = match is_segment {
-        true => entry.agents.join(", "),
-        false => format_counted(entry.events, "event", "events"),
+    let who = if is_segment {
+        entry.agents.join(", ")
+    } else {
+        format_counted(entry.events, "event", "events")
     };
     let project = match entry.shares.as_slice() {
         [only] => only.project.as_str(),
@@ -171,7 +172,7 @@ pub fn entry_item(screen: &Screen, entry: &v1::TocEntry, project: &str) -> Item 
         citation: entry.id.clone(),
         when: screen.labels.entry_label(entry),
         who,
-        place: screen.projects.name(project),
+        project_name: screen.projects.name(project),
         text: one_line(&entry_title(screen, entry), TEXT_CHARS_MAX),
         ..blank_item(ItemTarget::Node(entry.id.clone()))
     }
@@ -184,7 +185,7 @@ pub fn segment_items(screen: &Screen, node: &v1::Node) -> Vec<Item> {
     let common = |target| Item {
         project: node.project.clone(),
         session: session.clone(),
-        place: screen.projects.name(&node.project),
+        project_name: screen.projects.name(&node.project),
         agent: node.agents.first().cloned().unwrap_or_default(),
         ..blank_item(target)
     };

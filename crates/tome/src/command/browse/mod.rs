@@ -22,17 +22,18 @@ use crate::platform;
 use actions::TerminalActions;
 use source::DaemonSource;
 
-pub fn run(context: &CommandContext, asked: &BrowseArgs) -> Result<Outcome> {
-    let words = asked.words.join(" ");
+pub fn run(context: &CommandContext, args: &BrowseArgs) -> Result<Outcome> {
+    let words = args.words.join(" ");
     check_terminal(context, &words)?;
-    let project = match asked.all_projects {
-        true => resolve_project(context, None)?,
-        false => resolve_project(context, asked.project.as_deref())?,
+    let project = if args.all_projects {
+        resolve_project(context, None)?
+    } else {
+        resolve_project(context, args.project.as_deref())?
     };
     let setup = BrowserSetup {
         words,
         project: project.as_ref().map(|root| ProjectNames::load(context).name(root)),
-        is_all: asked.all_projects,
+        is_all: args.all_projects,
         has_colors: tome_terminal::has_styles(),
         size: (0, 0),
     };

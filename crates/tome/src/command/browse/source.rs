@@ -114,12 +114,12 @@ impl DaemonSource {
             agents: query.filters.agent.iter().cloned().collect(),
             ..v1::ListSessionsRequest::default()
         };
-        let found = self.call(async |client| client.list_sessions(request.clone()).await)?;
+        let listed = self.call(async |client| client.list_sessions(request.clone()).await)?;
         let screen = self.screen(CARD_COLUMNS);
         let items: Vec<Item> =
-            found.sessions.iter().map(|session| session_item(&screen, session)).collect();
-        let has_more = found.total > items.len() as u64;
-        let notice = found.skipped.first().map(|store| format!("skipped: {store}"));
+            listed.sessions.iter().map(|session| session_item(&screen, session)).collect();
+        let has_more = listed.total > items.len() as u64;
+        let notice = listed.skipped.first().map(|store| format!("skipped: {store}"));
         let notice = notice.unwrap_or_default();
         Ok(ListPage { kind: ListKind::Sessions, items, has_more, notice })
     }
@@ -131,16 +131,16 @@ impl DaemonSource {
             _ if self.project.is_empty() => return Ok(ListPage { kind, ..ListPage::default() }),
             _ => ("project", self.project.as_str()),
         };
-        let whose = v1::Whose {
+        let notebook = v1::Whose {
             scope: name.to_owned(),
             cwd: project.to_owned(),
             session_id: String::new(),
         };
-        let found = self.call(async |client| client.list_notes(whose.clone()).await)?;
+        let listed = self.call(async |client| client.list_notes(notebook.clone()).await)?;
         let screen = self.screen(CARD_COLUMNS);
         let items =
-            found.notes.iter().map(|note| note_item(&screen, scope, project, note)).collect();
-        let notice = match found.left_out {
+            listed.notes.iter().map(|note| note_item(&screen, scope, project, note)).collect();
+        let notice = match listed.left_out {
             0 => String::new(),
             more => format!("{} more: type to search", format_counted(more, "note", "notes")),
         };
@@ -222,11 +222,11 @@ impl DaemonSource {
             newest_first: true,
             ..v1::BrowseTocRequest::default()
         };
-        let found = self.call(async |client| client.browse_toc(request.clone()).await)?;
+        let contents = self.call(async |client| client.browse_toc(request.clone()).await)?;
         page.items =
-            found.entries.iter().map(|entry| entry_item(&screen, entry, &project)).collect();
+            contents.entries.iter().map(|entry| entry_item(&screen, entry, &project)).collect();
         page.notice =
-            found.skipped.first().map(|store| format!("skipped: {store}")).unwrap_or_default();
+            contents.skipped.first().map(|store| format!("skipped: {store}")).unwrap_or_default();
         Ok(page)
     }
 
@@ -236,8 +236,8 @@ impl DaemonSource {
             id: item.session.clone(),
             only_listing: true,
         };
-        let found = self.call(async |client| client.get_session(request.clone()).await)?;
-        let session = found.session.unwrap_or_default();
+        let response = self.call(async |client| client.get_session(request.clone()).await)?;
+        let session = response.session.unwrap_or_default();
         if session.resume.is_empty() {
             let agent = one_line(&session.agent, 60);
             return Err(Refusal(format!("sessions of {agent} cannot be resumed")));

@@ -43,18 +43,18 @@ struct SessionHeading {
     details: String,
 }
 
-pub fn run(context: &CommandContext, asked: &ExportArgs) -> Result<Outcome> {
-    let format = choose_format(asked);
-    let Some(path) = &asked.out else {
+pub fn run(context: &CommandContext, args: &ExportArgs) -> Result<Outcome> {
+    let format = choose_format(args);
+    let Some(path) = &args.out else {
         let mut out: Box<dyn Write> = match format {
             ExportFormat::Jsonl => Box::new(std::io::stdout().lock()),
             ExportFormat::Markdown | ExportFormat::Html => Box::new(tome_terminal::stdout().lock()),
         };
-        export(context, asked, format, &mut out)?;
+        export(context, args, format, &mut out)?;
         out.flush()?;
         return Ok(Outcome::Done);
     };
-    if path.exists() && !asked.force {
+    if path.exists() && !args.force {
         let refusal = CommandError::bad_input(format!("{} exists already", path.display()));
         return Err(refusal.with_hint("choose another name, or add --force").into());
     }
@@ -63,12 +63,12 @@ pub fn run(context: &CommandContext, asked: &ExportArgs) -> Result<Outcome> {
     let file = tempfile::Builder::new().prefix(".tome-export-").tempfile_in(folder);
     let mut file = file.with_context(|| format!("cannot write in {}", folder.display()))?;
     let mut buffer = BufWriter::new(&mut file);
-    let written = export(context, asked, format, &mut buffer)?;
+    let written = export(context, args, format, &mut buffer)?;
     buffer.flush()?;
     drop(buffer);
     file.as_file().sync_all()?;
     let bytes = file.as_file().metadata()?.len();
-    let kept = if asked.force { file.persist(path) } else { file.persist_noclobber(path) };
+    let kept = if args.force { file.persist(path) } else { file.persist_noclobber(path) };
     kept.map_err(|failed| failed.error)
         .with_context(|| format!("cannot write {}", path.display()))?;
     sync_folder(folder)?;
@@ -90,9 +90,9 @@ pub fn run(context: &CommandContext, asked: &ExportArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn choose_format(asked: &ExportArgs) -> ExportFormat {
-    let ending = asked.out.as_ref().and_then(|path| path.extension()).and_then(|end| end.to_str());
-    asked.format.unwrap_or(match ending {
+fn choose_format(args: &ExportArgs) -> ExportFormat {
+    let ending = args.out.as_ref().and_then(|path| path.extension()).and_then(|end| end.to_str());
+    args.format.unwrap_or(match ending {
         Some("html" | "htm") => ExportFormat::Html,
         Some("jsonl" | "json") => ExportFormat::Jsonl,
         _ => ExportFormat::Markdown,
@@ -108,7 +108,7 @@ struct ExportCounts {
 
 fn export(
     context: &CommandContext,
-    asked: &ExportArgs,
+    args: &ExportArgs,
     format: ExportFormat,
     out: &mut dyn Write,
 ) -> Result<ExportCounts> {
@@ -122,14 +122,14 @@ fn export(
     };
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        let (title, sessions) = find_sessions(context, asked, &client).await?;
+        let (title, sessions) = find_sessions(context, args, &client).await?;
         let exported = time::format_local_time(SystemClock.now());
         writer.begin(out, &Heading { title: sealer.redact(&title), exported })?;
         let mut written = ExportCounts::default();
         for session in sessions {
             let mut heading = session_heading(context, &session, &sealer);
-            if asked.session.is_some() {
-                // The title of the whole is that of its only session.
+            if args.session.is_some() {
+                // The export has the title of its only session.
                 heading.title.clear();
             }
             writer.session(out, &heading)?;
@@ -142,13 +142,13 @@ fn export(
     })
 }
 
-/// The sessions to export, oldest first, and the title of the whole.
+/// The sessions to export, oldest first, and the title of the export.
 async fn find_sessions(
     context: &CommandContext,
-    asked: &ExportArgs,
+    args: &ExportArgs,
     client: &Client,
 ) -> Result<(String, Vec<v1::Session>)> {
-    if let Some(id) = &asked.session {
+    if let Some(id) = &args.session {
         let request = v1::GetSessionRequest {
             id: id.clone(),
             only_listing: true,
@@ -158,7 +158,7 @@ async fn find_sessions(
         let session = found.with_context(|| format!("there is no session {id}"))?;
         return Ok((session.title.clone(), vec![session]));
     }
-    let root = resolve_project(context, asked.project.as_deref())?.unwrap_or_default();
+    let root = resolve_project(context, args.project.as_deref())?.unwrap_or_default();
     let request = v1::ListSessionsRequest {
         project: root.clone(),
         limit: SESSIONS_MAX,

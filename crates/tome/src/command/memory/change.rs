@@ -12,20 +12,20 @@ use crate::cli::notes::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
 use crate::command::notebook_client::{NotebookClient, parse_tool_result, read_input};
 use crate::command::{CommandError, Outcome};
 
-pub fn write_note(notes: &NotebookClient<'_>, asked: &WriteArgs) -> Result<Outcome> {
-    let content = read_input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
-    if content.is_empty() && asked.content.is_none() {
+pub fn write_note(notes: &NotebookClient<'_>, args: &WriteArgs) -> Result<Outcome> {
+    let content = read_input(args.content.as_deref(), args.file.as_ref(), "--content TEXT")?;
+    if content.is_empty() && args.content.is_none() {
         let refusal = CommandError::bad_input("nothing to write: the input is empty");
         return Err(refusal.with_hint("use `--content ''` to empty a note").into());
     }
     let mut arguments = Map::new();
-    arguments.insert("path".into(), json!(asked.path));
+    arguments.insert("path".into(), json!(args.path));
     arguments.insert("content".into(), json!(content));
     for (name, value) in [
-        ("name", &asked.name),
-        ("description", &asked.description),
-        ("type", &asked.note_type),
-        ("if_version", &asked.if_version),
+        ("name", &args.name),
+        ("description", &args.description),
+        ("type", &args.note_type),
+        ("if_version", &args.if_version),
     ] {
         if let Some(value) = value {
             arguments.insert(name.into(), json!(value));
@@ -34,49 +34,48 @@ pub fn write_note(notes: &NotebookClient<'_>, asked: &WriteArgs) -> Result<Outco
     let answer = notes.call_tool("memory_write", Value::Object(arguments))?;
     let size = parse_tool_result(&answer).get("size").and_then(Value::as_u64);
     let size = size.map(|size| format!(" ({})", format_bytes(size))).unwrap_or_default();
-    report_change(notes, &answer, &format!("saved {}{size}", asked.path))
+    report_change(notes, &answer, &format!("saved {}{size}", args.path))
 }
 
-pub fn append_entry(notes: &NotebookClient<'_>, asked: &AppendArgs) -> Result<Outcome> {
-    let entry = read_input(asked.entry.as_deref(), None, "--entry TEXT")?;
-    let mut arguments = json!({"path": asked.path, "entry": entry});
-    if let (Some(summary), Some(map)) = (&asked.summary, arguments.as_object_mut()) {
+pub fn append_entry(notes: &NotebookClient<'_>, args: &AppendArgs) -> Result<Outcome> {
+    let entry = read_input(args.entry.as_deref(), None, "--entry TEXT")?;
+    let mut arguments = json!({"path": args.path, "entry": entry});
+    if let (Some(summary), Some(map)) = (&args.summary, arguments.as_object_mut()) {
         map.insert("summary".into(), json!(summary));
     }
     let answer = notes.call_tool("memory_append", arguments)?;
-    report_change(notes, &answer, &format!("added to {}", asked.path))
+    report_change(notes, &answer, &format!("added to {}", args.path))
 }
 
-pub fn patch_note(notes: &NotebookClient<'_>, asked: &PatchArgs) -> Result<Outcome> {
-    let patches = parse_patches(asked)?;
+pub fn patch_note(notes: &NotebookClient<'_>, args: &PatchArgs) -> Result<Outcome> {
+    let patches = parse_patches(args)?;
     let count = patches.as_array().map_or(0, Vec::len);
-    let answer =
-        notes.call_tool("memory_patch", json!({"path": asked.path, "patches": patches}))?;
-    let places = format_counted(count as u64, "place", "places");
-    report_change(notes, &answer, &format!("changed {places} in {}", asked.path))
+    let answer = notes.call_tool("memory_patch", json!({"path": args.path, "patches": patches}))?;
+    let patched = format_counted(count as u64, "place", "places");
+    report_change(notes, &answer, &format!("changed {patched} in {}", args.path))
 }
 
-fn parse_patches(asked: &PatchArgs) -> Result<Value> {
-    if let Some(text) = &asked.patches {
+fn parse_patches(args: &PatchArgs) -> Result<Value> {
+    if let Some(text) = &args.patches {
         return serde_json::from_str(text).map_err(|error| {
             CommandError::bad_input(format!("--patches is not JSON: {error}"))
                 .with_hint(r#"write --patches '[{"oldText": "…", "newText": "…"}]'"#)
                 .into()
         });
     }
-    if asked.old.is_empty() || asked.old.len() != asked.new.len() {
-        let (old, new) = (asked.old.len(), asked.new.len());
+    if args.old.is_empty() || args.old.len() != args.new.len() {
+        let (old, new) = (args.old.len(), args.new.len());
         let message = format!("{old} --old and {new} --new: give one --new for every --old");
         return Err(CommandError::bad_input(message).into());
     }
-    let pairs = asked.old.iter().zip(&asked.new);
+    let pairs = args.old.iter().zip(&args.new);
     Ok(pairs.map(|(old, new)| json!({"oldText": old, "newText": new})).collect())
 }
 
-pub fn update_note(notes: &NotebookClient<'_>, asked: &UpdateArgs) -> Result<Outcome> {
-    let arguments = json!({"path": asked.path, "old_text": asked.old, "new_text": asked.new});
+pub fn update_note(notes: &NotebookClient<'_>, args: &UpdateArgs) -> Result<Outcome> {
+    let arguments = json!({"path": args.path, "old_text": args.old, "new_text": args.new});
     let answer = notes.call_tool("memory_update", arguments)?;
-    report_change(notes, &answer, &format!("changed {}", asked.path))
+    report_change(notes, &answer, &format!("changed {}", args.path))
 }
 
 /// Deletes each note; a failure does not stop the others.

@@ -25,18 +25,18 @@ struct DiffSide {
     text: String,
 }
 
-pub fn run(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<Outcome> {
-    let (from, to) = load_sides(notes, asked)?;
-    let diff = render_unified(&asked.path, &from, &to);
+pub fn run(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<Outcome> {
+    let (from, to) = load_sides(notes, args)?;
+    let diff = render_unified(&args.path, &from, &to);
     if notes.context.json {
         notes.context.print_json(
-            &json!({"path": asked.path, "from": from.version, "to": to.version, "diff": diff}),
+            &json!({"path": args.path, "from": from.version, "to": to.version, "diff": diff}),
         )?;
     } else if diff.is_empty() {
         writeln!(
             tome_terminal::stderr(),
             "{} is identical in versions {} and {}",
-            asked.path,
+            args.path,
             from.version,
             to.version
         )?;
@@ -46,9 +46,9 @@ pub fn run(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn load_sides(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<(DiffSide, DiffSide)> {
-    let path = &asked.path;
-    match (&asked.from, &asked.to) {
+fn load_sides(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<(DiffSide, DiffSide)> {
+    let path = &args.path;
+    match (&args.from, &args.to) {
         (Some(from), Some(to)) => {
             Ok((load_version(notes, path, from)?, load_version(notes, path, to)?))
         }

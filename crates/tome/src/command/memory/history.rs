@@ -19,21 +19,20 @@ const NO_LIMIT: u32 = u32::MAX;
 /// Takes the place of the version for a deleted note.
 pub const DELETED_VERSION: &str = "-";
 
-pub fn print_log(notes: &NotebookClient<'_>, asked: &LogArgs) -> Result<Outcome> {
-    let limit = if asked.limit == 0 { NO_LIMIT } else { asked.limit };
-    let found = fetch_versions(notes, asked.path.as_deref(), limit)?;
+pub fn print_log(notes: &NotebookClient<'_>, args: &LogArgs) -> Result<Outcome> {
+    let limit = if args.limit == 0 { NO_LIMIT } else { args.limit };
+    let log = fetch_versions(notes, args.path.as_deref(), limit)?;
     if notes.context.json {
-        found
-            .versions
+        log.versions
             .iter()
             .try_for_each(|version| notes.context.print_json(&version_json(version)))?;
         return Ok(Outcome::Done);
     }
-    if found.versions.is_empty() {
+    if log.versions.is_empty() {
         writeln!(tome_terminal::stderr(), "no notes have been written yet")?;
         return Ok(Outcome::Done);
     }
-    print_versions(&found)?;
+    print_versions(&log)?;
     Ok(Outcome::Done)
 }
 
@@ -48,20 +47,20 @@ pub fn fetch_versions(
         path: path.unwrap_or_default().to_owned(),
         limit,
     };
-    let found = notes.call_idempotent(async |client| client.get_note_log(request.clone()).await)?;
+    let log = notes.call_idempotent(async |client| client.get_note_log(request.clone()).await)?;
     match path {
-        Some(path) if found.versions.is_empty() => {
+        Some(path) if log.versions.is_empty() => {
             let refusal =
                 CommandError::not_found(format!("there has never been a note {path} here"));
             Err(refusal.with_hint("`tome memory log` lists all notes that ever existed").into())
         }
-        _ => Ok(found),
+        _ => Ok(log),
     }
 }
 
-fn print_versions(found: &v1::GetLogResponse) -> Result<()> {
+fn print_versions(log: &v1::GetLogResponse) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
-    let rows: Vec<Vec<String>> = found
+    let rows: Vec<Vec<String>> = log
         .versions
         .iter()
         .map(|version| {
@@ -76,7 +75,7 @@ fn print_versions(found: &v1::GetLogResponse) -> Result<()> {
         })
         .collect();
     print_table(&mut out, &["when", "version", "what", "note", "by", "with"], &rows)?;
-    let more = found.total.saturating_sub(found.versions.len() as u64);
+    let more = log.total.saturating_sub(log.versions.len() as u64);
     if more > 0 {
         writeln!(out, "  {DIM}and {more} older; -n 0 shows all{RESET}")?;
     }
@@ -106,10 +105,10 @@ fn version_json(version: &v1::NoteVersion) -> Value {
 }
 
 /// Prints the text of a version; for a deleted note, its last version.
-pub fn show_version(notes: &NotebookClient<'_>, asked: &VersionArgs) -> Result<Outcome> {
-    let note = match &asked.at {
-        Some(wanted) => fetch_version(notes, &asked.path, wanted)?,
-        None => load_last_version(notes, &asked.path)?,
+pub fn show_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result<Outcome> {
+    let note = match &args.at {
+        Some(wanted) => fetch_version(notes, &args.path, wanted)?,
+        None => load_last_version(notes, &args.path)?,
     };
     if notes.context.json {
         notes.context.print_json(&note_content_json(&note))?;
@@ -155,16 +154,16 @@ pub fn with_restore_hint(
     CommandError::not_found(error.to_string()).with_hint(hint).into()
 }
 
-pub fn restore_version(notes: &NotebookClient<'_>, asked: &VersionArgs) -> Result<Outcome> {
-    let before = match fetch_version(notes, &asked.path, "") {
+pub fn restore_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result<Outcome> {
+    let before = match fetch_version(notes, &args.path, "") {
         Ok(note) => Some(note.version),
         Err(error) if is_not_found(&error) => None,
         Err(error) => return Err(error),
     };
     let request = v1::RestoreRequest {
         whose: Some(notes.notebook_ref()),
-        path: asked.path.clone(),
-        version: asked.at.clone().unwrap_or_default(),
+        path: args.path.clone(),
+        version: args.at.clone().unwrap_or_default(),
         by: Some(notes.author()),
     };
     let done = notes.call_once(async |client| client.restore_note(request).await)?;

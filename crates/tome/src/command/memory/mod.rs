@@ -14,11 +14,11 @@ use super::notebook_client::{NotebookClient, parse_tool_result, print_text, prin
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{MemoryArgs, MemoryCommand};
 
-pub fn run(context: &CommandContext, asked: &MemoryArgs) -> Result<Outcome> {
+pub fn run(context: &CommandContext, args: &MemoryArgs) -> Result<Outcome> {
     let notes = |command: &str| {
-        NotebookClient::new(context, &asked.notebook, &format!("tome memory {command}"))
+        NotebookClient::new(context, &args.notebook, &format!("tome memory {command}"))
     };
-    match &asked.command {
+    match &args.command {
         MemoryCommand::List => list::run(&notes("list")?),
         MemoryCommand::View(view) => view_index(&notes("view")?, view.files),
         MemoryCommand::Read(read) => read_note(&notes("read")?, &read.path),

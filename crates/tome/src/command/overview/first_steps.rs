@@ -45,20 +45,20 @@ pub fn is_home_empty(context: &CommandContext) -> bool {
 }
 
 pub fn run(context: &CommandContext) -> Result<Outcome> {
-    let found = find_histories()?;
+    let histories = find_histories()?;
     if context.json {
-        let found: Vec<Value> = found
+        let histories: Vec<Value> = histories
             .iter()
             .map(|one| json!({"agent": one.agent, "sessions": one.sessions, "bytes": one.bytes}))
             .collect();
         context.print_json(&json!({
             "home": context.settings.home.root(), "events": 0, "projects": [], "agents": [],
-            "found": found, "daemon": {"running": false},
+            "found": histories, "daemon": {"running": false},
         }))?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    print_first_steps(&mut out, &Screen::new(context), &found)?;
+    print_first_steps(&mut out, &Screen::new(context), &histories)?;
     Ok(Outcome::Done)
 }
 
@@ -71,18 +71,18 @@ pub fn print_nothing_recorded(out: &mut dyn Write, screen: &Screen) -> Result<()
 /// Finds the histories of all known agents.
 fn find_histories() -> Result<Vec<FoundHistory>> {
     let sources = find_default_sources(&parse_agents(&[])?);
-    let mut found: Vec<FoundHistory> = Vec::new();
+    let mut histories: Vec<FoundHistory> = Vec::new();
     for source in &sources {
         let agent = source.agent.as_str();
         let title = INTEGRATIONS.iter().find(|known| known.name == agent);
         let title = title.map_or(agent, |known| known.title).to_owned();
         let sessions = count_sessions(source);
-        match found.iter_mut().find(|one| one.agent == agent) {
+        match histories.iter_mut().find(|one| one.agent == agent) {
             Some(one) => {
                 one.sessions += sessions;
                 one.bytes += source.bytes;
             }
-            None => found.push(FoundHistory {
+            None => histories.push(FoundHistory {
                 agent: agent.to_owned(),
                 title,
                 sessions,
@@ -90,7 +90,7 @@ fn find_histories() -> Result<Vec<FoundHistory>> {
             }),
         }
     }
-    Ok(found)
+    Ok(histories)
 }
 
 /// A transcript is a session, unless it is that of a subagent. A database holds an unknown number.
@@ -103,7 +103,7 @@ fn count_sessions(source: &TranscriptSource) -> u64 {
 fn print_first_steps(
     out: &mut dyn Write,
     screen: &Screen,
-    found: &[FoundHistory],
+    histories: &[FoundHistory],
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
     writeln!(out, "{BOLD}No events recorded yet.{RESET}\n")?;
@@ -111,7 +111,7 @@ fn print_first_steps(
         let mark = format!("  {BOLD}{command:<width$}{RESET}", width = COMMAND_COLUMNS - 2);
         print_hanging(out, &mark, COMMAND_COLUMNS, text, width)
     };
-    if found.is_empty() {
+    if histories.is_empty() {
         step("tome setup", "record the sessions of your coding agents")?;
         step("tome demo", "see what Tome does, with sample sessions")?;
         let line = "No history of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode was found \
@@ -119,14 +119,14 @@ fn print_first_steps(
         writeln!(out)?;
         return print_styled(out, DIM, 0, line, width);
     }
-    step("tome import", &describe_import(found))?;
+    step("tome import", &describe_import(histories))?;
     step("tome setup", "record new sessions")?;
     step("tome demo", "see what Tome does, with sample sessions")
 }
 
 /// Such as `28 Claude Code sessions found (7.8 MB), about 1 s`.
-fn describe_import(found: &[FoundHistory]) -> String {
-    let each: Vec<String> = found
+fn describe_import(histories: &[FoundHistory]) -> String {
+    let each: Vec<String> = histories
         .iter()
         .map(|one| match one.sessions {
             0 => format!("{} history", one.title),
@@ -137,7 +137,7 @@ fn describe_import(found: &[FoundHistory]) -> String {
             }
         })
         .collect();
-    let bytes: u64 = found.iter().map(|one| one.bytes).sum();
+    let bytes: u64 = histories.iter().map(|one| one.bytes).sum();
     let ms = START_MS + bytes.saturating_mul(1_000) / BYTES_PER_SECOND;
     let span = format_span(ms.div_ceil(1_000) * 1_000);
     format!("{} found ({}), about {span}", each.join(", "), format_bytes(bytes))
@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn the_first_steps_name_what_was_found() {
-        let shown = |found: &[FoundHistory], width| {
+        let shown = |histories: &[FoundHistory], width| {
             let mut out = Vec::new();
-            print_first_steps(&mut out, &Screen::for_test(0, width), found).unwrap();
+            print_first_steps(&mut out, &Screen::for_test(0, width), histories).unwrap();
             let text = String::from_utf8(out).unwrap();
             [BOLD, DIM, RESET].iter().fold(text, |text, style| text.replace(style, ""))
         };
-        let found = [history("Claude Code", 28), history("Codex", 1), history("OpenCode", 0)];
+        let histories = [history("Claude Code", 28), history("Codex", 1), history("OpenCode", 0)];
         expect_test::expect![[r#"
             No events recorded yet.
 
@@ -169,7 +169,7 @@ mod tests {
               tome setup    record new sessions
               tome demo     see what Tome does, with sample sessions
         "#]]
-        .assert_eq(&shown(&found, 80));
+        .assert_eq(&shown(&histories, 80));
         expect_test::expect![[r#"
             No events recorded yet.
 

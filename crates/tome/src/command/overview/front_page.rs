@@ -34,7 +34,7 @@ pub struct FrontPage {
     pub project: Option<String>,
     pub week: Vec<DayCell>,
     pub sessions: Vec<v1::Session>,
-    /// The last session in which something was asked.
+    /// The last session with a prompt.
     pub last: Option<LastSession>,
     pub projects: Vec<v1::Project>,
 }
@@ -51,8 +51,8 @@ pub struct LastSession {
 impl LastSession {
     /// The latest session with a prompt; a session that was only opened says nothing.
     fn find(sessions: &[v1::Session]) -> Option<Self> {
-        let asked = sessions.iter().find(|session| session.prompts > 0);
-        let session = asked.or(sessions.first())?.clone();
+        let prompted = sessions.iter().find(|session| session.prompts > 0);
+        let session = prompted.or(sessions.first())?.clone();
         Some(Self {
             conclusion: strip_request(&session.conclusion).to_owned(),
             has_folder: Path::new(&session.cwd).is_dir(),
@@ -99,7 +99,7 @@ pub fn print_front_page(
     screen: &Screen,
     page: &FrontPage,
 ) -> std::io::Result<()> {
-    let place = match &page.project {
+    let heading = match &page.project {
         Some(root) => {
             format!(
                 "{BOLD}{}{RESET}  {DIM}{}{RESET}",
@@ -109,7 +109,7 @@ pub fn print_front_page(
         }
         None => format!("{BOLD}All projects{RESET}"),
     };
-    writeln!(out, "{place}\n")?;
+    writeln!(out, "{heading}\n")?;
     print_week(out, &page.week)?;
     writeln!(out)?;
     if let Some(last) = &page.last {
@@ -173,9 +173,10 @@ fn print_facts(
                 writeln!(out, "{BOLD}{heading}{RESET}")?;
             }
             shown.push(&fact.text);
-            let project = match is_wide {
-                true => format!("{}: ", screen.projects.name(&session.project)),
-                false => String::new(),
+            let project = if is_wide {
+                format!("{}: ", screen.projects.name(&session.project))
+            } else {
+                String::new()
             };
             let (text, when) = (one_line(&fact.text, LINE_CHARS_MAX), screen.when(fact.at_ms));
             let id = one_line(&session.short_id, 80);

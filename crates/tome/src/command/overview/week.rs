@@ -46,8 +46,8 @@ pub fn fill_cells(days: &[Date], entries: &[v1::TocEntry]) -> Vec<DayCell> {
 fn fill(days: &[Date], entries: &[v1::TocEntry], cells: &mut [DayCell]) {
     for entry in entries {
         let day = entry.id.strip_prefix("toc:day:").and_then(|day| day.parse::<Date>().ok());
-        let place = day.and_then(|day| days.iter().position(|known| *known == day));
-        match place.and_then(|place| cells.get_mut(place)) {
+        let index = day.and_then(|day| days.iter().position(|known| *known == day));
+        match index.and_then(|index| cells.get_mut(index)) {
             Some(cell) => {
                 cell.sessions += entry.sessions;
                 cell.events += entry.events;
@@ -67,8 +67,8 @@ pub fn print_week(out: &mut dyn Write, cells: &[DayCell]) -> std::io::Result<()>
         format!("{label:<LABEL_COLUMNS$}{cells}")
     };
     let bar = |cell: &DayCell| {
-        let place = cell.events.saturating_mul(BARS.len() as u64 - 1).div_ceil(most);
-        let bar = usize::try_from(place).ok().and_then(|place| BARS.get(place)).unwrap_or(&'█');
+        let level = cell.events.saturating_mul(BARS.len() as u64 - 1).div_ceil(most);
+        let bar = usize::try_from(level).ok().and_then(|level| BARS.get(level)).unwrap_or(&'█');
         if cell.events == 0 { "·".to_owned() } else { bar.to_string().repeat(3) }
     };
     let count = |cell: &DayCell| match cell.sessions {

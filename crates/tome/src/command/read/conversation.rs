@@ -31,7 +31,7 @@ pub struct ConversationTurn<'a> {
 #[derive(Debug)]
 pub enum TurnStep<'a> {
     /// A message of the agent.
-    Said { number: u64, text: &'a str },
+    Message { number: u64, text: &'a str },
     /// The user's words when they rejected the call before.
     Objected { number: u64, text: &'a str },
     /// A tool call in one line, with the edits that it made.
@@ -52,7 +52,7 @@ impl TurnStep<'_> {
     /// The number of its first event.
     pub fn number(&self) -> u64 {
         match self {
-            Self::Said { number, .. }
+            Self::Message { number, .. }
             | Self::Objected { number, .. }
             | Self::Called { number, .. }
             | Self::Note { number, .. }
@@ -113,10 +113,10 @@ impl<'a> ConversationTurn<'a> {
             EventKind::AssistantMessage | EventKind::AssistantStop if !text.is_empty() => {
                 // The end of a turn repeats its last message.
                 let is_repeated = self.steps.iter().rev().any(
-                    |step| matches!(step, TurnStep::Said { text: earlier, .. } if *earlier == text),
+                    |step| matches!(step, TurnStep::Message { text: earlier, .. } if *earlier == text),
                 );
                 if !is_repeated {
-                    self.steps.push(TurnStep::Said { number, text });
+                    self.steps.push(TurnStep::Message { number, text });
                 }
             }
             EventKind::ToolResult => {

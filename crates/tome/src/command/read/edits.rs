@@ -75,8 +75,8 @@ fn compare(path: &str, old: &str, new: &str) -> FileEdit {
     let (old, new) = (head(old), head(new));
     let diff = TextDiff::from_lines(&old, &new);
     let mut edit = FileEdit { path: path.to_owned(), added: 0, removed: 0, lines: Vec::new() };
-    for (place, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
-        if place > 0 {
+    for (i, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
+        if i > 0 {
             edit.lines.push(EditLine::Gap);
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {

@@ -10,9 +10,10 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
     for line in clean.lines() {
         let trimmed = line.trim();
         if let Some(mark) = fence {
-            match trimmed.starts_with(mark) {
-                true => fence = None,
-                false => lines.push(format!("    {}", line.trim_end())),
+            if trimmed.starts_with(mark) {
+                fence = None;
+            } else {
+                lines.push(format!("    {}", line.trim_end()));
             }
             continue;
         }
@@ -30,9 +31,10 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
             push_blank(&mut lines);
         } else if is_verbatim(line) {
             // A row of a table that is too wide goes on below, indented.
-            match display_width(line.trim_end()) <= width {
-                true => lines.push(line.trim_end().to_owned()),
-                false => lines.extend(wrap_row(line, width)),
+            if display_width(line.trim_end()) <= width {
+                lines.push(line.trim_end().to_owned());
+            } else {
+                lines.extend(wrap_row(line, width));
             }
         } else {
             paragraph.push_str(line);
@@ -79,7 +81,7 @@ fn is_verbatim(line: &str) -> bool {
 
 fn wrap_row(line: &str, width: usize) -> Vec<String> {
     let parts = wrap_lines(line, width.saturating_sub(2)).into_iter().enumerate();
-    parts.map(|(place, part)| if place == 0 { part } else { format!("  {part}") }).collect()
+    parts.map(|(i, part)| if i == 0 { part } else { format!("  {part}") }).collect()
 }
 
 /// Renders a paragraph, heading or list item.
@@ -102,9 +104,9 @@ fn flush(paragraph: &mut String, lines: &mut Vec<String>, width: usize) {
     let indent = (text.len() - text.trim_start().len()).min(hang);
     let wrapped = wrap_lines(text.trim_start(), width.saturating_sub(hang).max(10));
     let mut is_bold = false;
-    for (place, line) in wrapped.iter().enumerate() {
+    for (i, line) in wrapped.iter().enumerate() {
         // The mark of a list item is part of the first line, which may thus be longer by its width.
-        let pad = if place == 0 { indent } else { hang };
+        let pad = if i == 0 { indent } else { hang };
         lines.push(format!("{}{}", " ".repeat(pad), style_bold(line, &mut is_bold)));
     }
 }
@@ -115,8 +117,8 @@ fn style_bold(line: &str, is_bold: &mut bool) -> String {
     if *is_bold {
         styled.push_str(BOLD);
     }
-    for (place, part) in line.split("**").enumerate() {
-        if place > 0 {
+    for (i, part) in line.split("**").enumerate() {
+        if i > 0 {
             *is_bold = !*is_bold;
             styled.push_str(if *is_bold { BOLD } else { RESET });
         }
@@ -131,10 +133,7 @@ fn style_bold(line: &str, is_bold: &mut bool) -> String {
 /// Cuts a line of code to the width, for a line that must not wrap.
 pub fn fit_code(line: &str, width: usize) -> String {
     let line = replace_control_chars(&line.replace('\t', "    "));
-    match display_width(&line) > width {
-        true => tome_terminal::truncate_end(&line, width),
-        false => line,
-    }
+    if display_width(&line) > width { tome_terminal::truncate_end(&line, width) } else { line }
 }
 
 /// Breaks a line of code into parts of at most `width` columns, between words where it can. What

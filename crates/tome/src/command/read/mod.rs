@@ -40,19 +40,19 @@ struct ReadTarget {
     event: Option<String>,
 }
 
-pub fn run(context: &CommandContext, asked: &ReadArgs) -> Result<Outcome> {
-    let target = find_target(context, asked)?;
+pub fn run(context: &CommandContext, args: &ReadArgs) -> Result<Outcome> {
+    let target = find_target(context, args)?;
     let events = load_events(context, &target.session)?;
     let turns = read_conversation(&events, &cut_turns(&plain_events(&events)));
-    let chosen: Vec<&ConversationTurn<'_>> = match asked.turn {
+    let chosen: Vec<&ConversationTurn<'_>> = match args.turn {
         None => turns.iter().collect(),
         Some(number) => {
-            let one = turns.iter().find(|turn| turn.number == number as usize);
-            let one = one.ok_or_else(|| {
-                let said = format!("the session has {} turns, not {number}", turns.len());
-                CommandError::not_found(said)
+            let turn = turns.iter().find(|turn| turn.number == number as usize);
+            let turn = turn.ok_or_else(|| {
+                let message = format!("the session has {} turns, not {number}", turns.len());
+                CommandError::not_found(message)
             })?;
-            vec![one]
+            vec![turn]
         }
     };
     if context.json {
@@ -61,7 +61,7 @@ pub fn run(context: &CommandContext, asked: &ReadArgs) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let screen = Screen::new(context);
-    let is_paged = !asked.no_pager && tome_terminal::is_stdout_terminal();
+    let is_paged = !args.no_pager && tome_terminal::is_stdout_terminal();
     let cited = target.event.as_deref();
     let page = render::render_session(&screen, &target.session, &chosen, cited, is_paged)?;
     match pager::choose_pager(&|name| std::env::var(name).ok()).filter(|_| is_paged) {
@@ -75,8 +75,8 @@ pub fn run(context: &CommandContext, asked: &ReadArgs) -> Result<Outcome> {
 /// it.
 pub fn open_until_closed(context: &CommandContext, what: &str, project: &str) -> Result<()> {
     let project = Some(project).filter(|project| !project.is_empty()).map(Into::into);
-    let asked = ReadArgs { what: Some(what.to_owned()), turn: None, no_pager: false, project };
-    let target = find_target(context, &asked)?;
+    let args = ReadArgs { what: Some(what.to_owned()), turn: None, no_pager: false, project };
+    let target = find_target(context, &args)?;
     let events = load_events(context, &target.session)?;
     let turns = read_conversation(&events, &cut_turns(&plain_events(&events)));
     let turns: Vec<&ConversationTurn<'_>> = turns.iter().collect();
@@ -96,9 +96,9 @@ fn plain_events(events: &[(u64, Event)]) -> Vec<Event> {
 }
 
 /// Finds what to read: a session by its id, or the session of an event, a line or a source.
-fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget> {
-    let project = asked.project.as_deref();
-    let Some(what) = asked.what.as_deref().map(str::trim) else {
+fn find_target(context: &CommandContext, args: &ReadArgs) -> Result<ReadTarget> {
+    let project = args.project.as_deref();
+    let Some(what) = args.what.as_deref().map(str::trim) else {
         let request = v1::ListSessionsRequest {
             project: project_or_all(context, project, false)?,
             limit: 1,
@@ -111,7 +111,7 @@ fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget>
     let is_number = what.bytes().all(|byte| byte.is_ascii_digit());
     let cited = if is_number { format!("#{what}") } else { what.to_owned() };
     let is_citation = Citation::looks_like_citation(&cited);
-    let cited = is_citation.then(|| open_citation(context, &cited, asked));
+    let cited = is_citation.then(|| open_citation(context, &cited, args));
     // Digits are the number of an event, or begin the id of a session.
     let has_event = cited.as_ref().is_some_and(Result::is_ok);
     if (!is_citation || is_number && !has_event)
@@ -129,11 +129,11 @@ fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget>
 }
 
 /// Returns the event that a citation is about.
-fn open_citation(context: &CommandContext, cited: &str, asked: &ReadArgs) -> Result<Event> {
+fn open_citation(context: &CommandContext, cited: &str, args: &ReadArgs) -> Result<Event> {
     let citation: Citation = cited.parse()?;
     let request = v1::OpenRequest {
         citation: citation.to_string(),
-        project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
+        project: resolve_project(context, args.project.as_deref())?.unwrap_or_default(),
         ..v1::OpenRequest::default()
     };
     let opened = open_where_it_is(context, &request)?;
@@ -145,8 +145,8 @@ fn open_citation(context: &CommandContext, cited: &str, asked: &ReadArgs) -> Res
         _ => None,
     };
     event.ok_or_else(|| {
-        let said = format!("{citation} is not part of a conversation");
-        CommandError::bad_input(said).with_hint(format!("use `tome show {citation}`")).into()
+        let message = format!("{citation} is not part of a conversation");
+        CommandError::bad_input(message).with_hint(format!("use `tome show {citation}`")).into()
     })
 }
 
@@ -175,11 +175,11 @@ fn load_events(context: &CommandContext, session: &v1::Session) -> Result<Vec<(u
     let mut events: Vec<(u64, Event)> = Vec::new();
     context.block_on(async {
         loop {
-            let asked =
+            let fetch =
                 context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
                     client.list_events(query.clone()).await
                 });
-            let page = asked.await?;
+            let page = fetch.await?;
             events.extend(page.numbers.into_iter().zip(page.events));
             match page.continuation {
                 Some(next) if events.len() < EVENTS_MAX => query.continuation = next,
@@ -201,7 +201,7 @@ fn turn_json(turn: &ConversationTurn<'_>) -> Value {
 
 fn step_json(step: &TurnStep<'_>) -> Value {
     match step {
-        TurnStep::Said { number, text } => {
+        TurnStep::Message { number, text } => {
             json!({"kind": "answer", "number": number, "text": text})
         }
         TurnStep::Objected { number, text } => {

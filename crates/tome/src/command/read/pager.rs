@@ -44,9 +44,9 @@ impl Pager {
 
     /// Whether the program is there.
     fn can_run(&self) -> bool {
-        let mut asked = Command::new(&self.program);
-        asked.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        asked.status().is_ok()
+        let mut command = Command::new(&self.program);
+        command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok()
     }
 
     /// Builds the command that shows a page, opened at its place.
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn less_opens_at_the_cited_place() {
+    fn less_opens_at_the_citation() {
         let page = RenderedPage { text: String::new(), pattern: "^── ", open_at: 3 };
         let less = choose_pager(&|_| None).unwrap();
         let args: Vec<_> = less

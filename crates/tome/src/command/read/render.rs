@@ -90,14 +90,14 @@ fn render_turn(
         cited.filter(|number| turn.prompt.is_none_or(|(prompt, _)| prompt != *number));
     let marked =
         after_prompt.and_then(|number| turn.steps.iter().rposition(|step| step.number() <= number));
-    let mut was_said = true;
-    for (place, step) in turn.steps.iter().enumerate() {
-        let is_said = matches!(step, TurnStep::Said { .. } | TurnStep::Objected { .. });
-        if is_said || was_said {
+    let mut follows_message = true;
+    for (index, step) in turn.steps.iter().enumerate() {
+        let is_message = matches!(step, TurnStep::Message { .. } | TurnStep::Objected { .. });
+        if is_message || follows_message {
             writeln!(out)?;
         }
-        was_said = is_said;
-        if marked == Some(place) {
+        follows_message = is_message;
+        if marked == Some(index) {
             writeln!(out, "{YELLOW}{CITED_MARK}#{}{RESET}", cited.unwrap_or_default())?;
         }
         render_step(out, width, step)?;
@@ -115,7 +115,7 @@ fn render_prompt(out: &mut dyn Write, width: usize, text: &str) -> std::io::Resu
 
 fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::io::Result<()> {
     match step {
-        TurnStep::Said { text, .. } => {
+        TurnStep::Message { text, .. } => {
             render_markdown(text, width).iter().try_for_each(|line| writeln!(out, "{line}"))
         }
         TurnStep::Objected { text, .. } => render_prompt(out, width, text),
@@ -165,8 +165,8 @@ fn render_edit(out: &mut dyn Write, width: usize, edit: &FileEdit) -> std::io::R
             EditLine::Same(text) => (DIM, " ", text.as_str()),
             EditLine::Gap => (DIM, "⋯", ""),
         };
-        for (place, part) in wrap_code(text, room).iter().enumerate() {
-            let mark = if place == 0 { mark } else { " " };
+        for (i, part) in wrap_code(text, room).iter().enumerate() {
+            let mark = if i == 0 { mark } else { " " };
             writeln!(out, "    {style}{}{RESET}", format!("{mark} {part}").trim_end())?;
         }
     }

@@ -16,10 +16,7 @@ pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) ->
         "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
         "unread": answer.unread, "confidence": non_empty(&answer.confidence),
         "instructions": answer.instructions.iter().map(instruction_json).collect::<Vec<_>>(),
-        "topic": match answer.topic_id.is_empty() {
-            true => Value::Null,
-            false => json!({ "id": answer.topic_id, "label": answer.topic_label }),
-        },
+        "topic": if answer.topic_id.is_empty() { Value::Null } else { json!({ "id": answer.topic_id, "label": answer.topic_label }) },
     }));
     if explain {
         let stages = answer.stages.iter();

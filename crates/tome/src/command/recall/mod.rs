@@ -30,24 +30,24 @@ const QUERY_CHARS_MAX: usize = 80;
 /// Longest query in a suggested command.
 const REPEATED_CHARS_MAX: usize = 200;
 
-pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
-    if asked.scope == "instructions" {
-        let words = asked.query.join(" ");
-        let (folder, is_all) = (asked.project.as_deref(), asked.all_projects);
+pub fn run(context: &CommandContext, args: &RecallArgs) -> Result<Outcome> {
+    if args.scope == "instructions" {
+        let words = args.query.join(" ");
+        let (folder, is_all) = (args.project.as_deref(), args.all_projects);
         return super::instructions::list(context, &words, folder, is_all, false);
     }
-    if asked.scope == "topics" {
-        let (words, folder) = (asked.query.join(" "), asked.project.as_deref());
-        let is_all = asked.all_projects;
-        return super::topics::list_or_search(context, &words, folder, is_all, asked.limit);
+    if args.scope == "topics" {
+        let (words, folder) = (args.query.join(" "), args.project.as_deref());
+        let is_all = args.all_projects;
+        return super::topics::list_or_search(context, &words, folder, is_all, args.limit);
     }
-    let request = build_request(context, asked)?;
+    let request = build_request(context, args)?;
     let begun = Instant::now();
     let recall = async |client: &Client| client.recall(request.clone()).await;
     let answer = context.connector.call_blocking(recall)?;
     let took = begun.elapsed();
     if context.json {
-        context.print_json(&json::response_json(&request.query, &answer, asked.explain))?;
+        context.print_json(&json::response_json(&request.query, &answer, args.explain))?;
         return Ok(Outcome::Done);
     }
     for unread in &answer.unread {
@@ -58,10 +58,10 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         labels: &TimeLabels::from_settings(&context.settings),
         now: SystemClock.now(),
         projects: &ProjectNames::load(context),
-        show_project: resolve_show_project(asked, &request.project),
-        repeat: asked.flags_to_repeat(),
+        show_project: resolve_show_project(args, &request.project),
+        repeat: args.flags_to_repeat(),
         width: terminal_width(),
-        explain: asked.explain,
+        explain: args.explain,
     };
     if answer.hits.is_empty() {
         // On standard error, so that standard output stays empty for scripts.
@@ -70,20 +70,20 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         let out = tome_terminal::stdout().lock();
         shown.print(&mut tome_terminal::WrappedWriter::new(out, 4), &answer)?;
     }
-    if asked.explain {
+    if args.explain {
         explain::print_stages(&mut tome_terminal::stdout().lock(), &answer.stages, took)?;
     }
     Ok(Outcome::Done)
 }
 
 /// Builds the request from the command line.
-fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::RecallRequest> {
-    let query = asked.query.join(" ");
+fn build_request(context: &CommandContext, args: &RecallArgs) -> Result<v1::RecallRequest> {
+    let query = args.query.join(" ");
     check_query(&query)?;
-    for agent in &asked.agent {
+    for agent in &args.agent {
         Agent::parse(agent)?;
     }
-    for kind in &asked.kind {
+    for kind in &args.kind {
         kind.parse::<EventKind>()?;
     }
     let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
@@ -91,7 +91,7 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
         let parsed = text.as_deref().map(|text| time::parse(field, text, now, zone));
         parsed.transpose()
     };
-    let (since, until) = (moment("--since", &asked.since)?, moment("--until", &asked.until)?);
+    let (since, until) = (moment("--since", &args.since)?, moment("--until", &args.until)?);
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
@@ -100,25 +100,25 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
             .with_hint("--until is exclusive: to include a day, give the day after it")
             .into());
     }
-    let session = find_asked_session(context, asked)?;
-    let (across, project) = resolve_range(context, asked, session.as_ref())?;
+    let session = find_session_arg(context, args)?;
+    let (across, project) = resolve_range(context, args, session.as_ref())?;
     Ok(v1::RecallRequest {
         query,
-        scope: asked.scope.clone(),
+        scope: args.scope.clone(),
         across,
-        limit: Some(asked.limit),
-        tokens_max: asked.tokens.unwrap_or_default(),
-        skip: asked.skip,
+        limit: Some(args.limit),
+        tokens_max: args.tokens.unwrap_or_default(),
+        skip: args.skip,
         project,
         session_id: session.map(|session| session.id).unwrap_or_default(),
-        agents: asked.agent.clone(),
-        kinds: asked.kind.clone(),
+        agents: args.agent.clone(),
+        kinds: args.kind.clone(),
         from_ms: since.map(|at| at.0),
         to_ms: until.map(|at| at.0),
-        tier: asked.tier.clone().unwrap_or_default(),
-        regex: asked.regex,
+        tier: args.tier.clone().unwrap_or_default(),
+        regex: args.regex,
         no_floor: false,
-        sort: asked.sort.clone(),
+        sort: args.sort.clone(),
     })
 }
 
@@ -129,8 +129,8 @@ fn check_query(query: &str) -> Result<()> {
     }
     let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
     if bytes > bytes_max {
-        let said = format!("the query is {bytes} bytes long; the maximum is {bytes_max}");
-        return Err(CommandError::bad_input(said)
+        let message = format!("the query is {bytes} bytes long; the maximum is {bytes_max}");
+        return Err(CommandError::bad_input(message)
             .with_hint("use only the words that matter")
             .into());
     }
@@ -140,26 +140,26 @@ fn check_query(query: &str) -> Result<()> {
 /// Resolves the range to search and the current project; empty if there is none.
 fn resolve_range(
     context: &CommandContext,
-    asked: &RecallArgs,
+    args: &RecallArgs,
     session: Option<&v1::Session>,
 ) -> Result<(String, String)> {
-    let across = match (&asked.across, &asked.session) {
-        _ if asked.all_projects => Some("all"),
+    let across = match (&args.across, &args.session) {
+        _ if args.all_projects => Some("all"),
         (Some(across), None) if across == "session" => {
             let refusal = CommandError::bad_input("--across session needs --session ID");
             return Err(refusal.with_hint("`tome sessions` lists sessions with their ids").into());
         }
         (Some(across), Some(_)) if across != "session" => {
-            let said = format!(
+            let message = format!(
                 "--session limits the search to one session, but --across {across} widens it"
             );
-            return Err(CommandError::bad_input(said).with_hint("use only one of them").into());
+            return Err(CommandError::bad_input(message).with_hint("use only one of them").into());
         }
         (Some(across), _) => Some(across.as_str()),
         (None, Some(_)) => Some("session"),
         (None, None) => None,
     };
-    let project = match (session, &asked.project) {
+    let project = match (session, &args.project) {
         (Some(session), None) => session.project.clone(),
         (_, folder) => resolve_project(context, folder.as_deref())?.unwrap_or_default(),
     };
@@ -170,8 +170,8 @@ fn resolve_range(
 }
 
 /// Finds the session that `--session` names, if it is given.
-fn find_asked_session(context: &CommandContext, asked: &RecallArgs) -> Result<Option<v1::Session>> {
-    let Some(id) = &asked.session else { return Ok(None) };
+fn find_session_arg(context: &CommandContext, args: &RecallArgs) -> Result<Option<v1::Session>> {
+    let Some(id) = &args.session else { return Ok(None) };
     SessionId::parse(id)?;
     let found = find_session(context, id, None)?;
     found.map(Some).ok_or_else(|| {
@@ -182,16 +182,17 @@ fn find_asked_session(context: &CommandContext, asked: &RecallArgs) -> Result<Op
 
 /// The `--project` argument that `tome show` needs to open the hits. With `--session`, they may be in
 /// another project than the current one.
-fn resolve_show_project(asked: &RecallArgs, project: &str) -> Option<String> {
-    let typed = asked.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
-    typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
+fn resolve_show_project(args: &RecallArgs, project: &str) -> Option<String> {
+    let typed = args.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
+    typed.or_else(|| args.session.as_ref().map(|_| project.to_owned()))
 }
 
 /// Renders the same query with more flags, quoted for a shell. A long one is not repeated.
 fn render_command(query: &str, flags: &str) -> String {
     let is_short = query.chars().count() <= REPEATED_CHARS_MAX && !query.contains('\n');
-    match is_short {
-        true => format!("tome recall {flags} {}", quote_shell(&replace_control_chars(query))),
-        false => format!("tome recall {flags} and the same query"),
+    if is_short {
+        format!("tome recall {flags} {}", quote_shell(&replace_control_chars(query)))
+    } else {
+        format!("tome recall {flags} and the same query")
     }
 }

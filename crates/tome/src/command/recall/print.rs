@@ -66,23 +66,25 @@ pub struct ResponsePrinter<'a> {
 impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         let turns = group_by_turn(&answer.hits);
-        let (hits, places) = (turns.len() as u64, answer.hits.len() as u64);
+        let (hits, messages) = (turns.len() as u64, answer.hits.len() as u64);
         let hits = match self.request.skip {
             0 => format_counted(hits, "hit", "hits"),
             _ => format_counted(hits, "more hit", "more hits"),
         };
-        let hits = match places > turns.len() as u64 {
-            true => format!("{hits} ({places} matching messages)"),
-            false => hits,
+        let hits = if messages > turns.len() as u64 {
+            format!("{hits} ({messages} matching messages)")
+        } else {
+            hits
         };
         let weak = match answer.confidence.as_str() {
             "weak" => ", none of them a close match",
             _ => "",
         };
         writeln!(out, "{BOLD}{hits}{RESET}{weak} for {}", self.shown_query())?;
-        let marks = match self.request.regex {
-            true => Highlighter::disabled(),
-            false => Highlighter::from_query(&self.request.query),
+        let marks = if self.request.regex {
+            Highlighter::disabled()
+        } else {
+            Highlighter::from_query(&self.request.query)
         };
         for (number, turn) in (1..).zip(turns) {
             if self.request.sort != "time" {
@@ -107,20 +109,20 @@ impl ResponsePrinter<'_> {
             return writeln!(out, "No more hits for {}", self.shown_query());
         }
         let project = &self.request.project;
-        let place = match self.request.across.as_str() {
+        let scope = match self.request.across.as_str() {
             "session" => format!(" in session {}", self.request.session_id),
             "all" => String::new(),
             _ if project.is_empty() => String::new(),
             _ => format!(" in {}", self.projects.name(project)),
         };
-        writeln!(out, "No results: nothing relevant to {}{place}", self.shown_query())?;
+        writeln!(out, "No results: nothing relevant to {}{scope}", self.shown_query())?;
         for other in &answer.elsewhere {
             let hits = format_counted(other.hits, "hit", "hits");
             let flags = format!("--project {}", self.projects.argument(&other.project));
             let again = render_command(&self.request.query, &flags);
             writeln!(out, "project {} has {hits}: {again}", self.projects.name(&other.project))?;
         }
-        if answer.elsewhere.is_empty() && !place.is_empty() {
+        if answer.elsewhere.is_empty() && !scope.is_empty() {
             writeln!(out, "--all-projects searches all projects")?;
         }
         self.print_search_info(out, answer)
@@ -149,9 +151,9 @@ impl ResponsePrinter<'_> {
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
         if self.request.sort == "time" {
             // A timeline is read for its order: one short text each.
-            return turn.iter().enumerate().try_for_each(|(place, hit)| {
+            return turn.iter().enumerate().try_for_each(|(i, hit)| {
                 let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
-                let label = match place {
+                let label = match i {
                     0 => String::new(),
                     _ => format!("{} {}: ", split_project(&hit.id).1, name_side(hit)),
                 };
@@ -163,8 +165,8 @@ impl ResponsePrinter<'_> {
             let id = format!("#{}", part.number);
             turn.iter().any(|hit| hit.id.ends_with(&id))
         };
-        if let Some(asked) = first.asked.as_ref().filter(|asked| !is_shown(asked)) {
-            self.print_text(out, &format!("asked #{}: ", asked.number), &asked.text, marks)?;
+        if let Some(prompt) = first.asked.as_ref().filter(|prompt| !is_shown(prompt)) {
+            self.print_text(out, &format!("asked #{}: ", prompt.number), &prompt.text, marks)?;
         }
         for hit in rest {
             let side = name_side(hit);
@@ -198,10 +200,11 @@ impl ResponsePrinter<'_> {
         marks: &Highlighter,
     ) -> std::io::Result<()> {
         let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
-        let whole = format!("{label}{text}");
-        let lines = whole.lines().flat_map(|line| wrap_lines(&replace_control_chars(line), room));
-        for (place, line) in lines.enumerate() {
-            let text = line.strip_prefix(label).filter(|_| place == 0 && !label.is_empty());
+        let labelled = format!("{label}{text}");
+        let lines =
+            labelled.lines().flat_map(|line| wrap_lines(&replace_control_chars(line), room));
+        for (i, line) in lines.enumerate() {
+            let text = line.strip_prefix(label).filter(|_| i == 0 && !label.is_empty());
             match text {
                 Some(text) => {
                     writeln!(out, "{INDENT}{DIM}{label}{RESET}{}", marks.highlight(text))?;
@@ -215,12 +218,13 @@ impl ResponsePrinter<'_> {
     /// Renders time, speaker and, if it is another one, the end of the project's path that fits.
     fn render_details(&self, hit: &v1::RecallHit, width: usize) -> String {
         let when = hit.at_ms.map(|ms| self.labels.format_date_hour(self.now, ms));
-        let given = |text: String| Some(text).filter(|text| !text.is_empty());
-        let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
+        let non_empty = |text: String| Some(text).filter(|text| !text.is_empty());
+        let project =
+            non_empty(hit.project.clone()).filter(|project| *project != self.request.project);
         let project = project.map(|project| self.projects.name(&project));
-        // Strong hits are the rule; what is less sure says so.
-        let sure = given(hit.confidence.clone()).filter(|word| word != "strong");
-        let details: Vec<String> = [when, given(name_side(hit)), sure]
+        // Most hits are strong; only weaker ones are labelled.
+        let sure = non_empty(hit.confidence.clone()).filter(|word| word != "strong");
+        let details: Vec<String> = [when, non_empty(name_side(hit)), sure]
             .into_iter()
             .flatten()
             .map(|one| replace_control_chars(&one))
@@ -238,10 +242,14 @@ impl ResponsePrinter<'_> {
         out: &mut dyn Write,
         answer: &v1::RecallResponse,
     ) -> std::io::Result<()> {
-        for one in &answer.instructions {
-            let day = self.labels.format_day(self.now, one.at_ms);
-            let text = one_line(&one.text, INSTRUCTION_CHARS_MAX);
-            writeln!(out, "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}", one.number)?;
+        for instruction in &answer.instructions {
+            let day = self.labels.format_day(self.now, instruction.at_ms);
+            let text = one_line(&instruction.text, INSTRUCTION_CHARS_MAX);
+            writeln!(
+                out,
+                "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}",
+                instruction.number
+            )?;
         }
         if !answer.topic_id.is_empty() {
             let (label, id) = (one_line(&answer.topic_label, TOPIC_CHARS_MAX), &answer.topic_id);
@@ -296,10 +304,8 @@ impl ResponsePrinter<'_> {
         }
         if answer.behind > 0 && (self.explain || !answer.unread.is_empty()) {
             let behind = format_counted(answer.behind, "event", "events");
-            let looked = match answer.unread.is_empty() {
-                true => "; those events were scanned directly",
-                false => "",
-            };
+            let looked =
+                if answer.unread.is_empty() { "; those events were scanned directly" } else { "" };
             writeln!(out, "{YELLOW}The index is {behind} behind{looked}{RESET}")?;
         }
         if self.explain {

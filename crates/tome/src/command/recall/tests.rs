@@ -111,9 +111,10 @@ fn check(
         explain,
     };
     let mut out = Vec::new();
-    match answer.hits.is_empty() {
-        true => shown.print_no_hits(&mut out, answer).unwrap(),
-        false => shown.print(&mut out, answer).unwrap(),
+    if answer.hits.is_empty() {
+        shown.print_no_hits(&mut out, answer).unwrap();
+    } else {
+        shown.print(&mut out, answer).unwrap();
     }
     expected.assert_eq(&plain(out));
 }
@@ -257,7 +258,7 @@ fn hits_of_one_turn_stand_together() {
 }
 
 #[test]
-fn nothing_is_said_plainly() {
+fn no_hits_are_reported_plainly() {
     let mut answer = v1::RecallResponse { tier: "fused".into(), ..v1::RecallResponse::default() };
     check(
         &request(),

@@ -72,7 +72,7 @@ fn count_work(period: &WorkPeriod, projects: usize) -> String {
             number => parts.push(format_counted(number as u64, one, many)),
         }
     }
-    let place = match projects {
+    let scope = match projects {
         1 => String::new(),
         many => format!(" in {many} projects"),
     };
@@ -80,7 +80,7 @@ fn count_work(period: &WorkPeriod, projects: usize) -> String {
         none if none.is_empty() => String::new(),
         seen => format!("; looked at PR {}", seen.join(", ")),
     };
-    format!("{}{place}{seen}.", parts.join(", "))
+    format!("{}{scope}{seen}.", parts.join(", "))
 }
 
 /// The pull requests that sessions read or worked on, and did not open.
@@ -143,17 +143,18 @@ fn render_session(session: &v1::Session, has_sources: bool) -> String {
     let title = one_line(&session.title, LINE_CHARS_MAX);
     let text = Some(one_line(strip_request(&session.conclusion), OUTCOME_CHARS_MAX));
     let text = text.filter(|text| !text.is_empty());
-    let said = text.map(|text| match text.replace('`', "").strip_prefix(&title) {
+    let outcome = text.map(|text| match text.replace('`', "").strip_prefix(&title) {
         // The title is the beginning of the outcome.
         Some(rest) => rest.to_owned(),
         None => format!(": {text}"),
     });
-    let said = said.filter(|text| text != ".").unwrap_or_default();
-    let source = match has_sources {
-        true => format!(" (session {})", one_line(&session.short_id, 80)),
-        false => String::new(),
+    let outcome = outcome.filter(|text| text != ".").unwrap_or_default();
+    let source = if has_sources {
+        format!(" (session {})", one_line(&session.short_id, 80))
+    } else {
+        String::new()
     };
-    format!("- **{title}**{said}{source}")
+    format!("- **{title}**{outcome}{source}")
 }
 
 fn render_fact(fact: &v1::SessionFact, has_sources: bool) -> String {
@@ -212,9 +213,10 @@ pub fn render_standup(
         .flat_map(|work| collect_facts(work, "open"))
         .map(|fact| render_fact(fact, has_sources))
         .collect();
-    match open.is_empty() {
-        true => lines.push("- none recorded".to_owned()),
-        false => lines.extend(open.into_iter().take(STANDUP_LINES_MAX)),
+    if open.is_empty() {
+        lines.push("- none recorded".to_owned());
+    } else {
+        lines.extend(open.into_iter().take(STANDUP_LINES_MAX));
     }
     lines.join("\n") + "\n"
 }

@@ -49,11 +49,11 @@ pub struct BranchWork<'a> {
     pub sessions: Vec<&'a v1::Session>,
 }
 
-pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
-    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+pub fn run(context: &CommandContext, args: &ReportArgs) -> Result<Outcome> {
+    let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
     let screen = Screen::new(context);
-    if asked.standup {
-        let day = standup_moment(context, &asked.time.join(" "))?;
+    if args.standup {
+        let day = standup_moment(context, &args.time.join(" "))?;
         let (before, today) = load_standup(context, &project, day)?;
         let json = json!({
             "yesterday": before.as_ref().map(period_json), "today": period_json(&today),
@@ -62,32 +62,32 @@ pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
             Some(_) => None,
             None => find_last_activity(context, &project)?,
         };
-        let text = render_standup(&screen, (before.as_ref(), last), &today, asked.sources);
-        return deliver(context, asked, &json, &text);
+        let text = render_standup(&screen, (before.as_ref(), last), &today, args.sources);
+        return deliver(context, args, &json, &text);
     }
-    let named = asked.time.join(" ");
+    let named = args.time.join(" ");
     let named = if named.trim().is_empty() { DEFAULT_TIME } else { named.trim() };
     let now = SystemClock.now();
     let span = time::parse_period("time", named, now, &context.settings.contents.zone)?;
     let period = load_period(context, &project, &span)?;
-    let mut text = render_report(&screen, &period, asked.sources);
+    let mut text = render_report(&screen, &period, args.sources);
     if period.sessions.is_empty()
         && let Some(last) = find_last_activity(context, &project)?
     {
         let flag = screen.projects.flag(&project);
         text.push_str(&render_last_activity(&screen, last, &flag));
     }
-    deliver(context, asked, &period_json(&period), &text)
+    deliver(context, args, &period_json(&period), &text)
 }
 
 /// Prints a report, or writes it to the file.
 fn deliver(
     context: &CommandContext,
-    asked: &ReportArgs,
+    args: &ReportArgs,
     json: &Value,
     text: &str,
 ) -> Result<Outcome> {
-    let Some(path) = &asked.out else {
+    let Some(path) = &args.out else {
         if context.json {
             context.print_json(json)?;
         } else {
@@ -110,8 +110,8 @@ fn write_new_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = match opened {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let said = format!("{} exists already", path.display());
-            return Err(CommandError::failed(said).with_hint("choose another name").into());
+            let message = format!("{} exists already", path.display());
+            return Err(CommandError::failed(message).with_hint("choose another name").into());
         }
         opened => opened.with_context(|| format!("cannot create {}", path.display()))?,
     };
@@ -132,16 +132,16 @@ fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Resu
         with_facts: true,
         ..v1::ListSessionsRequest::default()
     };
-    let found = list_sessions(context, &request)?;
-    warn_skipped(&found.skipped)?;
-    let mut sessions = found.sessions;
+    let listed = list_sessions(context, &request)?;
+    warn_skipped(&listed.skipped)?;
+    let mut sessions = listed.sessions;
     sessions.reverse();
     Ok(WorkPeriod {
         name: span.phrase.clone(),
         from: span.from,
         to: span.to,
         sessions,
-        total: found.total,
+        total: listed.total,
     })
 }
 
@@ -180,13 +180,13 @@ fn load_standup(
 /// Groups sessions by project and branch, in order of their first session.
 pub fn group_sessions(sessions: &[v1::Session]) -> Vec<(&str, Vec<BranchWork<'_>>)> {
     let mut projects: Vec<(&str, Vec<BranchWork<'_>>)> = Vec::new();
-    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut indexes: BTreeMap<&str, usize> = BTreeMap::new();
     for session in sessions {
-        let place = *places.entry(&session.project).or_insert_with(|| {
+        let index = *indexes.entry(&session.project).or_insert_with(|| {
             projects.push((&session.project, Vec::new()));
             projects.len() - 1
         });
-        let Some((_, branches)) = projects.get_mut(place) else { continue };
+        let Some((_, branches)) = projects.get_mut(index) else { continue };
         match branches.iter_mut().find(|work| work.branch == session.branch) {
             Some(work) => work.sessions.push(session),
             None => branches.push(BranchWork { branch: &session.branch, sessions: vec![session] }),

@@ -33,28 +33,31 @@ const NAME_SHARE: usize = 7;
 const BRANCH_WIDTH_MIN: usize = 80;
 const AGENT_WIDTH_MIN: usize = 100;
 
-pub fn run(context: &CommandContext, asked: &SessionsArgs) -> Result<Outcome> {
-    let request = match build_request(context, asked)? {
+pub fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Outcome> {
+    let request = match build_request(context, args)? {
         Some(request) => request,
-        None => return print_no_sessions(context, asked),
+        None => return print_no_sessions(context, args),
     };
     // One word may be the id of a session.
-    if let ([id], true) = (asked.what.as_slice(), request.from_ms.is_none())
-        && let Some(page) = load_session_page(context, id, asked.project.as_deref())?
+    if let ([id], true) = (args.what.as_slice(), request.from_ms.is_none())
+        && let Some(page) = load_session_page(context, id, args.project.as_deref())?
     {
         return show_page(context, &page);
     }
-    let found = list_sessions(context, &request)?;
-    warn_skipped(&found.skipped)?;
+    let listed = list_sessions(context, &request)?;
+    warn_skipped(&listed.skipped)?;
     if context.json {
-        found.sessions.iter().try_for_each(|session| context.print_json(&session_json(session)))?;
+        listed
+            .sessions
+            .iter()
+            .try_for_each(|session| context.print_json(&session_json(session)))?;
         return Ok(Outcome::Done);
     }
-    if found.sessions.is_empty() {
-        return print_no_sessions(context, asked);
+    if listed.sessions.is_empty() {
+        return print_no_sessions(context, args);
     }
     let is_wide = request.project.is_empty();
-    print_list(&mut tome_terminal::stdout().lock(), &Screen::new(context), &found, is_wide)?;
+    print_list(&mut tome_terminal::stdout().lock(), &Screen::new(context), &listed, is_wide)?;
     Ok(Outcome::Done)
 }
 
@@ -72,18 +75,19 @@ pub fn project_or_all(
     project: Option<&Path>,
     is_all: bool,
 ) -> Result<String> {
-    match is_all {
-        true => Ok(String::new()),
-        false => Ok(resolve_project(context, project)?.unwrap_or_default()),
+    if is_all {
+        Ok(String::new())
+    } else {
+        Ok(resolve_project(context, project)?.unwrap_or_default())
     }
 }
 
 /// Builds the request; `None` if no session can match it.
 fn build_request(
     context: &CommandContext,
-    asked: &SessionsArgs,
+    args: &SessionsArgs,
 ) -> Result<Option<v1::ListSessionsRequest>> {
-    for agent in &asked.agent {
+    for agent in &args.agent {
         Agent::parse(agent)?;
     }
     let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
@@ -94,28 +98,28 @@ fn build_request(
             .transpose()?
             .map(|at| at.0))
     };
-    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+    let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
     let mut request = v1::ListSessionsRequest {
-        limit: asked.limit,
-        from_ms: at("--since", &asked.since)?,
-        to_ms: at("--until", &asked.until)?,
-        agents: asked.agent.clone(),
-        branch: asked.branch.clone().unwrap_or_default(),
+        limit: args.limit,
+        from_ms: at("--since", &args.since)?,
+        to_ms: at("--until", &args.until)?,
+        agents: args.agent.clone(),
+        branch: args.branch.clone().unwrap_or_default(),
         project,
         ..v1::ListSessionsRequest::default()
     };
-    if let Some(text) = &asked.on {
+    if let Some(text) = &args.on {
         let span = time::parse_period("--on", text, now, zone)?;
         (request.from_ms, request.to_ms) = (Some(span.from.0), Some(span.to.0));
     }
-    let (span, words) = split_time(&asked.what, now, context);
+    let (span, words) = split_time(&args.what, now, context);
     if let Some(span) = span {
         request.from_ms = Some(request.from_ms.unwrap_or(0).max(span.from.0));
         request.to_ms = Some(request.to_ms.unwrap_or(u64::MAX).min(span.to.0));
     }
     request.words = words;
-    if let Some(file) = &asked.file {
-        let projects = projects_in_scope(context, asked.project.as_deref(), asked.all_projects)?;
+    if let Some(file) = &args.file {
+        let projects = projects_in_scope(context, args.project.as_deref(), args.all_projects)?;
         request.ids = find_sessions_of_file(context, file, &projects)?;
         if request.ids.is_empty() {
             return Ok(None);
@@ -134,8 +138,8 @@ fn split_time(
     if let Some(span) = parse_time_phrase(&text, now, zone) {
         return (Some(span), Vec::new());
     }
-    let found = find_time_phrase(&text, now, zone);
-    let rest = match &found {
+    let phrase = find_time_phrase(&text, now, zone);
+    let rest = match &phrase {
         Some((_, range)) => {
             let before = text.get(..range.start).unwrap_or_default();
             format!("{before} {}", text.get(range.end..).unwrap_or_default())
@@ -143,7 +147,7 @@ fn split_time(
         None => text,
     };
     let words = rest.split_whitespace().map(str::to_owned).collect();
-    (found.map(|(span, _)| span), words)
+    (phrase.map(|(span, _)| span), words)
 }
 
 /// The sessions that changed a file, in any of the projects.
@@ -161,7 +165,7 @@ fn find_sessions_of_file(
                 ids.extend(page.entries.into_iter().map(|entry| entry.session));
                 ids.extend(page.sessions.into_iter().map(|session| session.id));
             }
-            (Err(said), [_]) => return Err(CommandError::not_found(said).into()),
+            (Err(message), [_]) => return Err(CommandError::not_found(message).into()),
             (Err(_), _) => {}
         }
     }
@@ -170,32 +174,31 @@ fn find_sessions_of_file(
     Ok(ids)
 }
 
-fn print_no_sessions(context: &CommandContext, asked: &SessionsArgs) -> Result<Outcome> {
+fn print_no_sessions(context: &CommandContext, args: &SessionsArgs) -> Result<Outcome> {
     if context.json {
         return Ok(Outcome::Done);
     }
-    let is_filtered = !asked.what.is_empty()
-        || asked.since.is_some()
-        || asked.until.is_some()
-        || asked.on.is_some()
-        || !asked.agent.is_empty()
-        || asked.branch.is_some()
-        || asked.file.is_some();
-    let said = if is_filtered { "no sessions match" } else { "no sessions yet" };
-    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
-    let wider = match project.is_empty() {
-        true => "",
-        false => "; --all-projects lists those of all projects",
-    };
+    let is_filtered = !args.what.is_empty()
+        || args.since.is_some()
+        || args.until.is_some()
+        || args.on.is_some()
+        || !args.agent.is_empty()
+        || args.branch.is_some()
+        || args.file.is_some();
+    let summary = if is_filtered { "no sessions match" } else { "no sessions yet" };
+    let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
+    let wider =
+        if project.is_empty() { "" } else { "; --all-projects lists those of all projects" };
     let screen = Screen::new(context);
-    let has_time = asked.since.is_some()
-        || asked.on.is_some()
-        || split_time(&asked.what, screen.now, context).0.is_some();
-    let last = match has_time {
-        true => describe_last_activity(context, &screen, &project, "tome sessions")?,
-        false => String::new(),
+    let has_time = args.since.is_some()
+        || args.on.is_some()
+        || split_time(&args.what, screen.now, context).0.is_some();
+    let last = if has_time {
+        describe_last_activity(context, &screen, &project, "tome sessions")?
+    } else {
+        String::new()
     };
-    let text = format!("{said}{last}{wider}");
+    let text = format!("{summary}{last}{wider}");
     print_hanging(&mut tome_terminal::stdout(), "", 0, &text, screen.prose_width())?;
     Ok(Outcome::Done)
 }
@@ -203,10 +206,10 @@ fn print_no_sessions(context: &CommandContext, asked: &SessionsArgs) -> Result<O
 fn print_list(
     out: &mut dyn Write,
     screen: &Screen,
-    found: &v1::ListSessionsResponse,
+    listed: &v1::ListSessionsResponse,
     is_wide: bool,
 ) -> std::io::Result<()> {
-    let sessions = &found.sessions;
+    let sessions = &listed.sessions;
     let width = screen.line_width();
     let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
     let has_worktrees =
@@ -237,7 +240,7 @@ fn print_list(
         })
         .collect();
     print_table_within(out, &heads, &rows, screen.width)?;
-    let hidden = found.total.saturating_sub(sessions.len() as u64);
+    let hidden = listed.total.saturating_sub(sessions.len() as u64);
     if hidden > 0 {
         let more = format_counted(hidden, "earlier session", "earlier sessions");
         writeln!(out, "  {DIM}… {more}; -n {} lists more{RESET}", sessions.len() * 2)?;

@@ -22,21 +22,21 @@ use crate::setup::{
 
 const APPLY: &str = "Apply these changes?";
 
-pub fn run(context: &CommandContext, asked: &SetupArgs) -> Result<Outcome> {
+pub fn run(context: &CommandContext, args: &SetupArgs) -> Result<Outcome> {
     let var = |name: &str| std::env::var(name).ok();
-    let ground = build_environment(context, asked.project, &var)?;
-    if let Some(folder) = &asked.plugins {
-        return write_plugins(context, asked, &ground, folder);
+    let environment = build_environment(context, args.project, &var)?;
+    if let Some(folder) = &args.plugins {
+        return write_plugins(context, args, &environment, folder);
     }
-    if asked.undo {
-        let clients = parse_agents(&asked.agent)?.unwrap_or_else(|| INTEGRATIONS.to_vec());
-        return undo::run(context, asked, &ground, &clients);
+    if args.undo {
+        let clients = parse_agents(&args.agent)?.unwrap_or_else(|| INTEGRATIONS.to_vec());
+        return undo::run(context, args, &environment, &clients);
     }
-    let clients = parse_agents(&asked.agent)?.unwrap_or_else(|| find_installed(&ground));
+    let clients = parse_agents(&args.agent)?.unwrap_or_else(|| find_installed(&environment));
     if clients.is_empty() {
         return report_none_found(context);
     }
-    connect_agents(context, asked, &ground, &clients)
+    connect_agents(context, args, &environment, &clients)
 }
 
 /// Builds the setup environment from this process: the user's home, the project and how agents launch
@@ -53,32 +53,35 @@ pub(super) fn build_environment<'a>(
     let project = if in_project {
         let here = std::env::current_dir()?;
         // A linked worktree has settings of its own.
-        let found = tome_home::locate_project(&here);
-        Some(found.map_or(here, |found| found.worktree.unwrap_or(found.root)))
+        let located = tome_home::locate_project(&here);
+        Some(located.map_or(here, |located| located.worktree.unwrap_or(located.root)))
     } else {
         None
     };
-    let mut ground = Environment {
+    let mut environment = Environment {
         home,
         project,
         launch: LaunchCommand { program: String::new(), flags: Vec::new() },
         var,
     };
-    ground.launch = resolve_launch(context, &ground)?;
-    Ok(ground)
+    environment.launch = resolve_launch(context, &environment)?;
+    Ok(environment)
 }
 
 /// Returns the command line with which agents run this program. Prefers the path found via PATH, which
 /// survives updates. A non-default home or config is passed as a flag, because agents do not pass on
 /// every environment variable.
-fn resolve_launch(context: &CommandContext, ground: &Environment<'_>) -> Result<LaunchCommand> {
+fn resolve_launch(
+    context: &CommandContext,
+    environment: &Environment<'_>,
+) -> Result<LaunchCommand> {
     let own = std::env::current_exe()?;
     let real = own.canonicalize().unwrap_or_else(|_| own.clone());
-    let on_path = ground.find_program("tome");
+    let on_path = environment.find_program("tome");
     let same = on_path.filter(|path| path.canonicalize().is_ok_and(|path| path == real));
     let program = same.filter(|path| path.is_absolute()).unwrap_or(own);
     let only_home =
-        |name: &str| (name == "HOME").then(|| ground.home.to_string_lossy().into_owned());
+        |name: &str| (name == "HOME").then(|| environment.home.to_string_lossy().into_owned());
     let mut flags = Vec::new();
     let home = std::path::absolute(context.settings.home.root())?;
     if platform::default_home(only_home) != Some(home.clone()) {
@@ -110,11 +113,11 @@ fn parse_agents(names: &[String]) -> Result<Option<Vec<&'static AgentIntegration
     Ok(Some(clients).filter(|clients| !clients.is_empty()))
 }
 
-fn find_installed(ground: &Environment<'_>) -> Vec<&'static AgentIntegration> {
+fn find_installed(environment: &Environment<'_>) -> Vec<&'static AgentIntegration> {
     INTEGRATIONS
         .iter()
         .copied()
-        .filter(|client| client.find_installation(ground).is_some())
+        .filter(|client| client.find_installation(environment).is_some())
         .collect()
 }
 
@@ -132,31 +135,31 @@ fn report_none_found(context: &CommandContext) -> Result<Outcome> {
 
 fn connect_agents(
     context: &CommandContext,
-    asked: &SetupArgs,
-    ground: &Environment<'_>,
+    args: &SetupArgs,
+    environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
 ) -> Result<Outcome> {
     let home = context.settings.home.root();
-    let plan = build_plan(clients, ground, &UndoJournal::open(home)?);
+    let plan = build_plan(clients, environment, &UndoJournal::open(home)?);
     let is_work = plan.files.iter().any(|file| file.new_text().is_some());
     if !context.json {
-        print::print_plan(ground, clients, &plan, asked.diff)?;
+        print::print_plan(environment, clients, &plan, args.diff)?;
     }
-    let go = is_work && confirm(asked, context.json, question(&plan))?;
+    let go = is_work && confirm(args, context.json, question(&plan))?;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
-        failed = apply_plan(&plan, ground, &mut UndoJournal::open(home)?)?;
+        failed = apply_plan(&plan, environment, &mut UndoJournal::open(home)?)?;
     }
     if context.json {
-        context.print_json(&print::plan_json(ground, clients, &plan, go, &failed))?;
+        context.print_json(&print::plan_json(environment, clients, &plan, go, &failed))?;
     } else {
         print::print_outcome(clients, &plan, go, &failed)?;
-        if (go || !is_work) && !asked.dry_run {
-            offer_import(context, asked, clients)?;
+        if (go || !is_work) && !args.dry_run {
+            offer_import(context, args, clients)?;
         }
     }
-    if is_work && !go && !asked.dry_run {
+    if is_work && !go && !args.dry_run {
         return Err(confirmation_unavailable().into());
     }
     Ok(if failed.is_empty() && !has_rejected_files(&plan) {
@@ -172,16 +175,17 @@ fn has_rejected_files(plan: &SetupPlan) -> bool {
 
 /// A partial installation has to be agreed to as such.
 fn question(plan: &SetupPlan) -> &'static str {
-    match has_rejected_files(plan) {
-        true => "Apply the other changes, and leave the rest as it is?",
-        false => APPLY,
+    if has_rejected_files(plan) {
+        "Apply the other changes, and leave the rest as it is?"
+    } else {
+        APPLY
     }
 }
 
 /// Whether to apply the changes: from the flags, or by asking on the terminal.
-fn confirm(asked: &SetupArgs, json: bool, question: &str) -> Result<bool> {
-    if asked.yes || asked.dry_run {
-        return Ok(asked.yes);
+fn confirm(args: &SetupArgs, json: bool, question: &str) -> Result<bool> {
+    if args.yes || args.dry_run {
+        return Ok(args.yes);
     }
     if json || !io::stdin().is_terminal() || !tome_terminal::is_stdout_terminal() {
         return Ok(false);
@@ -209,34 +213,34 @@ fn ask_yes_no(question: &str) -> Result<bool> {
 /// Offers to import the agents' earlier sessions, or prints the command that does.
 fn offer_import(
     context: &CommandContext,
-    asked: &SetupArgs,
+    args: &SetupArgs,
     clients: &[&'static AgentIntegration],
 ) -> Result<()> {
     if !crate::cli::has_subcommand("import") {
         return Ok(());
     }
-    let mut args = vec!["import".to_owned()];
+    let mut words = vec!["import".to_owned()];
     for client in clients {
-        args.extend(["--agent".to_owned(), client.name.to_owned()]);
+        words.extend(["--agent".to_owned(), client.name.to_owned()]);
     }
-    let can_ask = !asked.yes && io::stdin().is_terminal() && tome_terminal::is_stdout_terminal();
+    let can_ask = !args.yes && io::stdin().is_terminal() && tome_terminal::is_stdout_terminal();
     if can_ask && ask_yes_no("Import earlier sessions from these agents' transcripts?")? {
-        context.connector.build_command()?.args(&args).status()?;
+        context.connector.build_command()?.args(&words).status()?;
         return Ok(());
     }
     let mut out = tome_terminal::stdout().lock();
-    let line = args.join(" ");
+    let line = words.join(" ");
     writeln!(out, "{DIM}`tome {line}` imports these agents' earlier sessions.{RESET}")?;
     Ok(())
 }
 
 fn write_plugins(
     context: &CommandContext,
-    asked: &SetupArgs,
-    ground: &Environment<'_>,
+    args: &SetupArgs,
+    environment: &Environment<'_>,
     folder: &std::path::Path,
 ) -> Result<Outcome> {
-    let clients = parse_agents(&asked.agent)?.unwrap_or_else(|| INTEGRATIONS.to_vec());
+    let clients = parse_agents(&args.agent)?.unwrap_or_else(|| INTEGRATIONS.to_vec());
     let folder = std::path::absolute(folder)?;
     let bundles = write_bundles(&clients, &folder)?;
     if context.json {
@@ -250,7 +254,7 @@ fn write_plugins(
     let mut out = tome_terminal::stdout().lock();
     for bundle in bundles {
         let files = format_counted(bundle.files as u64, "file", "files");
-        let folder = ground.display_path(&bundle.folder);
+        let folder = environment.display_path(&bundle.folder);
         writeln!(out, "{:<12} {folder} {DIM}{files}{RESET}", bundle.client.title)?;
     }
     writeln!(

@@ -20,25 +20,26 @@ const NOTE_COLUMNS: usize = 10;
 /// Lines of a change, and new files of an agent, that are shown before the rest is counted.
 const LINES_SHOWN: usize = 3;
 
-/// Prints what setup will do for each agent; with `whole`, every line of it.
+/// Prints what setup will do for each agent; with `show_all`, every line of it.
 pub fn print_plan(
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
     plan: &SetupPlan,
-    whole: bool,
+    show_all: bool,
 ) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     for client in clients {
-        let found = client.find_installation(ground);
-        let found = found.map_or("not installed".to_owned(), |path| ground.display_path(&path));
-        writeln!(out, "{BOLD}{}{RESET}  {DIM}{found}{RESET}", client.title)?;
+        let installation = client.find_installation(environment);
+        let installation =
+            installation.map_or("not installed".to_owned(), |path| environment.display_path(&path));
+        writeln!(out, "{BOLD}{}{RESET}  {DIM}{installation}{RESET}", client.title)?;
         let files = plan.files.iter().filter(|file| file.agents.contains(&client.name));
         let (mut kept, mut pages) = (0, 0);
         for file in files {
             if file.agents.first() != Some(&client.name) {
                 let shared = file.agents.first().copied().unwrap_or_default();
                 if !matches!(file.action, FileAction::Keep) {
-                    let path = ground.display_path(&file.path);
+                    let path = environment.display_path(&file.path);
                     writeln!(out, "  {DIM}shares  {path} with {shared}{RESET}")?;
                 }
                 continue;
@@ -46,12 +47,12 @@ pub fn print_plan(
             kept += u64::from(matches!(file.action, FileAction::Keep));
             let is_new_page = is_page(file) && matches!(file.action, FileAction::Create(_));
             pages += u64::from(is_new_page);
-            if whole || !is_new_page || pages <= LINES_SHOWN as u64 {
-                print_file(&mut out, ground, file, whole)?;
+            if show_all || !is_new_page || pages <= LINES_SHOWN as u64 {
+                print_file(&mut out, environment, file, show_all)?;
             }
         }
         let more = pages.saturating_sub(LINES_SHOWN as u64);
-        if more > 0 && !whole {
+        if more > 0 && !show_all {
             let more = format_counted(more, "more file", "more files");
             writeln!(out, "  {DIM}…       {more} of commands and instructions{RESET}")?;
         }
@@ -93,12 +94,12 @@ fn is_page(file: &FilePlan) -> bool {
 
 fn print_file(
     out: &mut dyn Write,
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     file: &FilePlan,
-    whole: bool,
+    show_all: bool,
 ) -> Result<()> {
-    let path = ground.display_path(&file.path);
-    let shown = if whole { usize::MAX } else { LINES_SHOWN };
+    let path = environment.display_path(&file.path);
+    let shown = if show_all { usize::MAX } else { LINES_SHOWN };
     match &file.action {
         FileAction::Keep => {}
         FileAction::Create(text) => {
@@ -219,7 +220,7 @@ pub fn print_outcome(
 
 /// Renders plan and result as JSON.
 pub fn plan_json(
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
     plan: &SetupPlan,
     done: bool,
@@ -229,7 +230,7 @@ pub fn plan_json(
         .iter()
         .map(|client| {
             json!({
-                "agent": client.name, "title": client.title, "found": client.find_installation(ground),
+                "agent": client.name, "title": client.title, "found": client.find_installation(environment),
                 "to_do": client.manual_steps,
             })
         })

@@ -16,40 +16,40 @@ use crate::setup::{
 
 pub fn run(
     context: &CommandContext,
-    asked: &SetupArgs,
-    ground: &Environment<'_>,
+    args: &SetupArgs,
+    environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
 ) -> Result<Outcome> {
     let home = context.settings.home.root();
-    let all = plan_undo(clients, ground, &UndoJournal::open(home)?);
+    let all = plan_undo(clients, environment, &UndoJournal::open(home)?);
     let is_work = all.iter().any(|file| !matches!(file.action, UndoAction::Refused(_)));
     if !context.json {
-        print_undo_plan(ground, &all)?;
+        print_undo_plan(environment, &all)?;
     }
-    let go = is_work && confirm(asked, context.json, super::APPLY)?;
+    let go = is_work && confirm(args, context.json, super::APPLY)?;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
         let mut book = UndoJournal::open(home)?;
         // Planned again under the lock: another setup may have run while this one was asking.
-        failed = apply_undo(&plan_undo(clients, ground, &book), &mut book)?;
+        failed = apply_undo(&plan_undo(clients, environment, &book), &mut book)?;
     }
     if context.json {
         context.print_json(&undo_json(&all, go, &failed))?;
     } else {
         print_undo_outcome(&all, go, &failed)?;
     }
-    if is_work && !go && !asked.dry_run {
+    if is_work && !go && !args.dry_run {
         return Err(confirmation_unavailable().into());
     }
     let is_refused = all.iter().any(|file| matches!(file.action, UndoAction::Refused(_)));
     Ok(if failed.is_empty() && !is_refused { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print_undo_plan(ground: &Environment<'_>, all: &[FileUndo]) -> Result<()> {
+fn print_undo_plan(environment: &Environment<'_>, all: &[FileUndo]) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     for file in all {
-        let path = ground.display_path(&file.path);
+        let path = environment.display_path(&file.path);
         match &file.action {
             UndoAction::Restored(bytes) => {
                 writeln!(out, "{GREEN}restore{RESET}  {path}  {DIM}original content{RESET}")?;

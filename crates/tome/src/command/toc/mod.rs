@@ -40,11 +40,11 @@ const YEAR_MS: u64 = 366 * 86_400_000;
 /// The limit for `-n 0`; the daemon applies its own cap.
 const NO_LIMIT: u32 = u32::MAX;
 
-pub fn run(context: &CommandContext, asked: &TocArgs) -> Result<Outcome> {
-    for agent in &asked.agent {
+pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
+    for agent in &args.agent {
         Agent::parse(agent)?;
     }
-    let what = asked.what.join(" ");
+    let what = args.what.join(" ");
     let what = what.trim();
     if what.starts_with(GRIP_PREFIX) {
         let hint = format!("use `tome show {what}`");
@@ -52,16 +52,16 @@ pub fn run(context: &CommandContext, asked: &TocArgs) -> Result<Outcome> {
             .with_hint(hint)
             .into());
     }
-    let toc = TocCommand::new(context, asked)?;
+    let toc = TocCommand::new(context, args)?;
     match what {
-        "" if asked.versions || asked.number.is_some() => {
+        "" if args.versions || args.number.is_some() => {
             let refusal = CommandError::bad_input("--versions and --version need the id of a node");
             Err(refusal.with_hint("`tome toc` lists nodes with their ids").into())
         }
         "" => toc.show_root(),
-        id if is_node_id(id) && asked.versions => toc.show_versions(id),
+        id if is_node_id(id) && args.versions => toc.show_versions(id),
         id if is_node_id(id) => toc.show_node(id),
-        _ if asked.versions || asked.number.is_some() => {
+        _ if args.versions || args.number.is_some() => {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
@@ -94,19 +94,19 @@ fn parse_year(text: &str) -> Option<String> {
 /// One run of `tome toc`: the options and the resolved project.
 struct TocCommand<'a> {
     context: &'a CommandContext,
-    asked: &'a TocArgs,
+    args: &'a TocArgs,
     project: String,
     screen: Screen,
 }
 
 impl<'a> TocCommand<'a> {
-    fn new(context: &'a CommandContext, asked: &'a TocArgs) -> Result<Self> {
-        let project = if asked.all_projects {
+    fn new(context: &'a CommandContext, args: &'a TocArgs) -> Result<Self> {
+        let project = if args.all_projects {
             String::new()
         } else {
-            resolve_project(context, asked.project.as_deref())?.unwrap_or_default()
+            resolve_project(context, args.project.as_deref())?.unwrap_or_default()
         };
-        Ok(Self { context, asked, project, screen: Screen::new(context) })
+        Ok(Self { context, args, project, screen: Screen::new(context) })
     }
 
     fn call_daemon<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
@@ -114,27 +114,27 @@ impl<'a> TocCommand<'a> {
     }
 
     fn limit(&self) -> u32 {
-        if self.asked.limit == 0 { NO_LIMIT } else { self.asked.limit }
+        if self.args.limit == 0 { NO_LIMIT } else { self.args.limit }
     }
 
     fn show_root(&self) -> Result<Outcome> {
         let request = v1::GetTocRootRequest {
             project: self.project.clone(),
-            agents: self.asked.agent.clone(),
-            depth: self.asked.depth.unwrap_or_default(),
+            agents: self.args.agent.clone(),
+            depth: self.args.depth.unwrap_or_default(),
             limit: self.limit(),
         };
-        let found = self.call_daemon(async |client| client.get_toc_root(request.clone()).await)?;
-        warn_skipped(&found.skipped)?;
+        let root = self.call_daemon(async |client| client.get_toc_root(request.clone()).await)?;
+        warn_skipped(&root.skipped)?;
         if self.context.json {
-            return self.print_entries_json(&found.entries);
+            return self.print_entries_json(&root.entries);
         }
-        if found.entries.is_empty() {
+        if root.entries.is_empty() {
             return self.print_nothing("no contents yet");
         }
         let mut out = tome_terminal::stdout().lock();
-        tree::print_tree(&mut out, &self.screen, &found.entries)?;
-        if let Some(latest) = tree::find_latest(&found.entries) {
+        tree::print_tree(&mut out, &self.screen, &root.entries)?;
+        if let Some(latest) = tree::find_latest(&root.entries) {
             let example = tree::typed_period(&latest.id);
             let flag = self.screen.projects.flag(&self.project);
             writeln!(out, "\n{DIM}Open one: tome toc {example}{flag}{RESET}")?;
@@ -155,63 +155,63 @@ impl<'a> TocCommand<'a> {
     fn show_time(&self, time: &str) -> Result<Outcome> {
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
-            agents: self.asked.agent.clone(),
+            agents: self.args.agent.clone(),
             time: time.to_owned(),
-            depth: self.asked.depth.unwrap_or(2),
+            depth: self.args.depth.unwrap_or(2),
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
         };
-        let mut found =
+        let mut listing =
             self.call_daemon(async |client| client.browse_toc(request.clone()).await)?;
-        warn_skipped(&found.skipped)?;
-        if self.asked.depth.is_none() && found.entries.len() > EXPANDED_PERIODS_MAX {
-            found.entries.iter_mut().for_each(|entry| entry.entries.clear());
+        warn_skipped(&listing.skipped)?;
+        if self.args.depth.is_none() && listing.entries.len() > EXPANDED_PERIODS_MAX {
+            listing.entries.iter_mut().for_each(|entry| entry.entries.clear());
         }
-        if let ([only], None) = (found.entries.as_slice(), self.asked.depth)
+        if let ([only], None) = (listing.entries.as_slice(), self.args.depth)
             && only.shares.len() == 1
         {
             return self.show_node(&only.id);
         }
         if self.context.json {
-            return self.print_entries_json(&found.entries);
+            return self.print_entries_json(&listing.entries);
         }
-        if found.entries.is_empty() {
-            return self.print_empty_time(&found.said);
+        if listing.entries.is_empty() {
+            return self.print_empty_time(&listing.said);
         }
         let mut out = tome_terminal::stdout().lock();
-        writeln!(out, "{BOLD}{}{RESET}\n", self.name_time(&found))?;
-        tree::print_tree(&mut out, &self.screen, &found.entries)?;
-        if !found.continuation.is_empty() {
+        writeln!(out, "{BOLD}{}{RESET}\n", self.name_time(&listing))?;
+        tree::print_tree(&mut out, &self.screen, &listing.entries)?;
+        if !listing.continuation.is_empty() {
             writeln!(out, "\n{DIM}More available: -n 0 shows all{RESET}")?;
         }
         Ok(Outcome::Done)
     }
 
     fn show_node(&self, id: &str) -> Result<Outcome> {
-        if let Some(depth) = self.asked.depth {
+        if let Some(depth) = self.args.depth {
             return self.show_children(id, depth);
         }
         let request = v1::GetNodeRequest {
             project: self.project.clone(),
             id: id.to_owned(),
-            version: self.asked.number.unwrap_or_default(),
+            version: self.args.number.unwrap_or_default(),
         };
-        let found = self.call_daemon(async |client| client.get_node(request.clone()).await)?;
+        let response = self.call_daemon(async |client| client.get_node(request.clone()).await)?;
         let wanted = |node: &v1::Node| {
-            let agents = &self.asked.agent;
+            let agents = &self.args.agent;
             agents.is_empty() || node.agents.iter().any(|agent| agents.contains(agent))
         };
-        let nodes: Vec<v1::Node> = found.nodes.into_iter().filter(wanted).collect();
+        let nodes: Vec<v1::Node> = response.nodes.into_iter().filter(wanted).collect();
         if nodes.is_empty() {
-            let whom = self.asked.agent.join(" or ");
+            let whom = self.args.agent.join(" or ");
             return Err(
                 CommandError::not_found(format!("{whom} did not contribute to {id}")).into()
             );
         }
-        let is_latest = self.asked.number.is_none() && !self.context.json;
+        let is_latest = self.args.number.is_none() && !self.context.json;
         match nodes.as_slice() {
             [first, _, ..] if is_latest => self.show_merged(first),
-            nodes => print_nodes(self.context, &self.screen, nodes, self.asked.limit),
+            nodes => print_nodes(self.context, &self.screen, nodes, self.args.limit),
         }
     }
 
@@ -229,32 +229,32 @@ impl<'a> TocCommand<'a> {
     }
 
     /// Names the time that was typed in words.
-    fn name_time(&self, found: &v1::BrowseTocResponse) -> String {
-        let said = one_line(&found.said, 80);
-        let (Some(from), Some(to)) = (found.from_ms, found.to_ms) else { return said };
-        // Before a day, or since one, is best said in words.
+    fn name_time(&self, listing: &v1::BrowseTocResponse) -> String {
+        let time = one_line(&listing.said, 80);
+        let (Some(from), Some(to)) = (listing.from_ms, listing.to_ms) else { return time };
+        // An open-ended range is clearer in words.
         if from == 0 || to > self.screen.now.0.saturating_add(YEAR_MS) {
-            return said;
+            return time;
         }
         let range = self.screen.labels.format_range(from, to);
-        let is_named = said.starts_with(|c: char| c.is_ascii_digit())
-            || range.to_lowercase().contains(said.trim_start_matches("in "));
-        if is_named { range } else { format!("{said}: {range}") }
+        let is_named = time.starts_with(|c: char| c.is_ascii_digit())
+            || range.to_lowercase().contains(time.trim_start_matches("in "));
+        if is_named { range } else { format!("{time}: {range}") }
     }
 
     /// Says that nothing was recorded in a time, and where to find the last activity.
-    fn print_empty_time(&self, said: &str) -> Result<Outcome> {
-        let mut place = String::new();
-        if !self.asked.agent.is_empty() {
-            place = format!(" with {}", self.asked.agent.join(" or "));
+    fn print_empty_time(&self, time: &str) -> Result<Outcome> {
+        let mut filters = String::new();
+        if !self.args.agent.is_empty() {
+            filters = format!(" with {}", self.args.agent.join(" or "));
         }
         if !self.project.is_empty() {
-            place = format!("{place} in {}", self.screen.projects.name(&self.project));
+            filters = format!("{filters} in {}", self.screen.projects.name(&self.project));
         }
         let (context, screen) = (self.context, &self.screen);
         let last = describe_last_activity(context, screen, &self.project, "tome toc")?;
-        let (said, width) = (one_line(said, 80), self.screen.prose_width());
-        let text = format!("nothing recorded {said}{place}{last}");
+        let (time, width) = (one_line(time, 80), self.screen.prose_width());
+        let text = format!("nothing recorded {time}{filters}{last}");
         print_hanging(&mut tome_terminal::stderr(), "", 0, &text, width)?;
         Ok(Outcome::Done)
     }
@@ -262,21 +262,21 @@ impl<'a> TocCommand<'a> {
     fn show_children(&self, id: &str, depth: u32) -> Result<Outcome> {
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
-            agents: self.asked.agent.clone(),
+            agents: self.args.agent.clone(),
             node_id: id.to_owned(),
             depth,
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
         };
-        let found = self.call_daemon(async |client| client.browse_toc(request.clone()).await)?;
-        warn_skipped(&found.skipped)?;
+        let listing = self.call_daemon(async |client| client.browse_toc(request.clone()).await)?;
+        warn_skipped(&listing.skipped)?;
         if self.context.json {
-            return self.print_entries_json(&found.entries);
+            return self.print_entries_json(&listing.entries);
         }
-        if found.entries.is_empty() {
+        if listing.entries.is_empty() {
             return self.print_nothing(&format!("{id} has no children"));
         }
-        tree::print_tree(&mut tome_terminal::stdout().lock(), &self.screen, &found.entries)?;
+        tree::print_tree(&mut tome_terminal::stdout().lock(), &self.screen, &listing.entries)?;
         Ok(Outcome::Done)
     }
 
@@ -309,16 +309,16 @@ impl<'a> TocCommand<'a> {
     }
 
     /// Prints a message on standard error, so that standard output stays empty for scripts.
-    fn print_nothing(&self, said: &str) -> Result<Outcome> {
+    fn print_nothing(&self, message: &str) -> Result<Outcome> {
         let mut more = String::new();
-        if !self.asked.agent.is_empty() {
-            more = format!(" with {}", self.asked.agent.join(" or "));
+        if !self.args.agent.is_empty() {
+            more = format!(" with {}", self.args.agent.join(" or "));
         }
         if !self.project.is_empty() {
             let name = self.screen.projects.name(&self.project);
             more = format!("{more} in {name}; --all-projects searches all projects");
         }
-        writeln!(tome_terminal::stderr(), "{said}{more}")?;
+        writeln!(tome_terminal::stderr(), "{message}{more}")?;
         Ok(Outcome::Done)
     }
 }
@@ -335,8 +335,8 @@ pub fn print_nodes(
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    for (place, node) in nodes.iter().enumerate() {
-        if place > 0 {
+    for (i, node) in nodes.iter().enumerate() {
+        if i > 0 {
             writeln!(out)?;
         }
         node::print_node(&mut out, screen, node, below_max)?;

@@ -95,9 +95,10 @@ fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::
     let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
     let text = format!("{} {}", one_line(&bullet.text, 400), numbers.join(" "));
     print_hanging(out, "  • ", 4, &text, width)?;
-    match bullet.unsupported {
-        true => writeln!(out, "    {YELLOW}not supported by any event{RESET}"),
-        false => Ok(()),
+    if bullet.unsupported {
+        writeln!(out, "    {YELLOW}not supported by any event{RESET}")
+    } else {
+        Ok(())
     }
 }
 

@@ -85,9 +85,10 @@ pub fn print_entry(
     }
     // A segment never has more than one.
     let count = if is_segment { String::new() } else { format_count(entry.sessions) };
-    let (sessions, left) = match width >= SESSIONS_WIDTH_MIN {
-        true => (format!("  {count:>8}"), LABEL_CHARS + SESSIONS_CHARS),
-        false => (String::new(), LABEL_CHARS),
+    let (sessions, left) = if width >= SESSIONS_WIDTH_MIN {
+        (format!("  {count:>8}"), LABEL_CHARS + SESSIONS_CHARS)
+    } else {
+        (String::new(), LABEL_CHARS)
     };
     let room = width.saturating_sub(left + 2 + display_width(&tail));
     let title = truncate_end(&one_line(&entry_title(screen, entry), TITLE_CHARS_MAX), room);
@@ -113,7 +114,7 @@ pub fn entry_title(screen: &Screen, entry: &v1::TocEntry) -> String {
 /// A period as people type it: `2026-11-14` for `toc:day:2026-11-14`; the short id of a segment.
 pub fn typed_period(id: &str) -> String {
     match id.splitn(3, ':').collect::<Vec<_>>().as_slice() {
-        ["toc", "year" | "month" | "week" | "day", place] => one_line(place, 40),
+        ["toc", "year" | "month" | "week" | "day", period] => one_line(period, 40),
         _ => shorten_node_id(id),
     }
 }

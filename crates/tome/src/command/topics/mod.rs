@@ -81,7 +81,7 @@ pub fn load_page(
     };
     let get = async |client: &Client| client.get_topic_page(request.clone()).await;
     match context.connector.call_blocking(get) {
-        Err(ConnectError::Client(ClientError::NotFound(said))) => Ok(Err(said)),
+        Err(ConnectError::Client(ClientError::NotFound(message))) => Ok(Err(message)),
         page => Ok(Ok(page?)),
     }
 }
@@ -92,36 +92,36 @@ fn search_topics(
     words: &str,
     limit: u32,
 ) -> Result<Outcome> {
-    let mut found: Vec<(&String, Vec<v1::Topic>)> = Vec::new();
+    let mut by_project: Vec<(&String, Vec<v1::Topic>)> = Vec::new();
     for project in projects {
         let (project_root, query) = (project.clone(), words.to_owned());
         let request = v1::GetTopicsByQueryRequest { project: project_root, query, limit };
         let search = async |client: &Client| client.get_topics_by_query(request.clone()).await;
         let topics = context.connector.call_blocking(search)?;
         if !topics.is_empty() {
-            found.push((project, topics));
+            by_project.push((project, topics));
         }
     }
     if context.json {
-        let all = found.iter().flat_map(|(_, topics)| topics);
+        let all = by_project.iter().flat_map(|(_, topics)| topics);
         all.into_iter().try_for_each(|topic| context.print_json(&topic_json(topic)))?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    if found.is_empty() {
+    if by_project.is_empty() {
         let words = one_line(words, 60);
         writeln!(out, "no topic matches {words:?}; search all texts: tome recall {words:?}")?;
         return Ok(Outcome::Done);
     }
     let screen = Screen::new(context);
-    for (place, (project, topics)) in found.iter().enumerate() {
+    for (i, (project, topics)) in by_project.iter().enumerate() {
         if projects.len() > 1 {
-            let gap = if place > 0 { "\n" } else { "" };
+            let gap = if i > 0 { "\n" } else { "" };
             writeln!(out, "{gap}{BOLD}{}{RESET}", screen.projects.name(project))?;
         }
         print_topics(&mut out, &screen, topics)?;
     }
-    if let Some((project, topics)) = found.first() {
+    if let Some((project, topics)) = by_project.first() {
         print_hint(&mut out, &screen, project, topics)?;
     }
     Ok(Outcome::Done)
@@ -186,10 +186,10 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     if has_groups {
         return Ok(print_hint(&mut out, &screen, project, &topics.groups).map(|()| Outcome::Done)?);
     }
-    let said = format!("Work is grouped into topics from {GROUPED_SESSIONS_MIN} sessions on");
+    let note = format!("Work is grouped into topics from {GROUPED_SESSIONS_MIN} sessions on");
     let flag = screen.projects.flag(project);
     writeln!(out)?;
-    let hint = format!("{said} · a file: tome file <path>{flag}");
+    let hint = format!("{note} · a file: tome file <path>{flag}");
     print_styled(&mut out, DIM, 0, &hint, screen.prose_width())?;
     Ok(Outcome::Done)
 }
@@ -217,8 +217,8 @@ fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcom
         all.iter().try_for_each(|(_, topics)| print_all_json(context, topics).map(|_| ()))?;
         return Ok(Outcome::Done);
     }
-    for (place, (project, topics)) in all.iter().enumerate() {
-        if place > 0 {
+    for (i, (project, topics)) in all.iter().enumerate() {
+        if i > 0 {
             writeln!(out)?;
         }
         print_project(&mut out, &screen, project, &topics.status)?;
@@ -339,21 +339,21 @@ fn show_page(
     request: &v1::GetTopicPageRequest,
     limit: usize,
 ) -> Result<Outcome> {
-    let (mut found, mut reason) = (Vec::new(), None);
+    let (mut pages, mut reason) = (Vec::new(), None);
     for project in projects {
         match load_page(context, project, request)? {
-            Ok(page) => found.push((project, page)),
-            // Among several projects, a guess of one says little.
-            Err(said) => reason = Some(said),
+            Ok(page) => pages.push((project, page)),
+            // With several projects, the message of a single one is of little use.
+            Err(message) => reason = Some(message),
         }
     }
     // A file that was changed in one project may have been read in others.
-    if found.iter().any(|(_, page)| page.only_read == 0) {
-        found.retain(|(_, page)| page.only_read == 0);
+    if pages.iter().any(|(_, page)| page.only_read == 0) {
+        pages.retain(|(_, page)| page.only_read == 0);
     }
     let what = if request.path.is_empty() { &request.id } else { &request.path };
     let what = one_line(what, 100);
-    let (project, page) = match found.as_slice() {
+    let (project, page) = match pages.as_slice() {
         [(project, page)] => (project, page),
         [] if projects.len() > 1 => return Err(not_found(format!("no project has {what}"))),
         [] => return Err(not_found(reason.unwrap_or_default())),
@@ -378,8 +378,8 @@ fn show_page(
 }
 
 /// The error for a topic or file that does not exist.
-fn not_found(said: String) -> anyhow::Error {
-    CommandError::not_found(said)
+fn not_found(message: String) -> anyhow::Error {
+    CommandError::not_found(message)
         .with_hint("`tome topics <words>` finds topics and files by words")
         .into()
 }

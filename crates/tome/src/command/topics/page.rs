@@ -135,8 +135,8 @@ impl PagePrinter<'_> {
     fn print_text(&mut self, indent: &str, text: &str, number: u64) -> std::io::Result<()> {
         let room = self.screen.prose_width().saturating_sub(indent.chars().count()).max(20);
         let lines = wrap_lines(&format!("{} #{number}", one_line(text, 400)), room);
-        for (place, line) in lines.iter().enumerate() {
-            let first = if place == 0 { indent } else { "    " };
+        for (i, line) in lines.iter().enumerate() {
+            let first = if i == 0 { indent } else { "    " };
             writeln!(self.out, "{first}{line}")?;
         }
         Ok(())

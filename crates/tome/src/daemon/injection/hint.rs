@@ -41,16 +41,17 @@ impl InjectionsService {
             return Ok(None);
         }
         let for_thread = Arc::clone(request);
-        let known = self.0.run_blocking(CallKind::Ledger, move |daemon| {
+        let session_hints = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let session = for_thread.session.as_str();
             injector(daemon).map(|injector| injector.load_hints(&for_thread.project, session))
         });
-        let known = known.await??;
-        let fresh = match is_worth_searching(&event.text) {
-            true => self.find_hints(request, event, known.given.clone()).await,
-            false => Vec::new(),
+        let session_hints = session_hints.await??;
+        let fresh = if is_worth_searching(&event.text) {
+            self.find_hints(request, event, session_hints.given.clone()).await
+        } else {
+            Vec::new()
         };
-        let mut hints = append_late_hints(fresh, known.late, &known.given);
+        let mut hints = append_late_hints(fresh, session_hints.late, &session_hints.given);
         Ok(render_hints(&hints, request.budget).map(|(text, count)| {
             hints.truncate(count);
             ComposedInjection { hints, ..ComposedInjection::new("hints", text) }
@@ -62,7 +63,7 @@ impl InjectionsService {
         &self,
         request: &Arc<HookRequest>,
         event: Event,
-        given: BTreeSet<String>,
+        earlier: BTreeSet<String>,
     ) -> Vec<PromptHint> {
         let slot = Arc::new(Mutex::new(HintSlot::default()));
         let (daemon, for_thread, shared) =
@@ -71,14 +72,15 @@ impl InjectionsService {
         // its permit then.
         let task = tokio::spawn(async move {
             let searched = daemon.run_blocking(CallKind::Recall, move |daemon| {
-                search_hints(daemon, &for_thread, &event, &given, &shared)
+                search_hints(daemon, &for_thread, &event, &earlier, &shared)
             });
             // A failed search has no hints.
             searched.await.and_then(|searched| searched)
         });
-        let deadline = match request.has_extra_time() {
-            true => request.read_deadline,
-            false => request.read_deadline.min(request.started + HINT_TIMEOUT),
+        let deadline = if request.has_extra_time() {
+            request.read_deadline
+        } else {
+            request.read_deadline.min(request.started + HINT_TIMEOUT)
         };
         let _ = tokio::time::timeout_at(deadline, task).await;
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -93,22 +95,23 @@ fn search_hints(
     daemon: &Daemon,
     request: &HookRequest,
     event: &Event,
-    given: &BTreeSet<String>,
+    earlier: &BTreeSet<String>,
     slot: &Mutex<HintSlot>,
 ) -> Result<(), Status> {
     let (project, session) = (&request.project, request.session.as_str());
     let injector = injector(daemon)?;
     let hits = injector.find_hits(project, session, &event.text);
     let hits = hits.map_err(|error| recall_status(&error))?;
-    let hints = choose_hints(&hits, session, &event.text, given);
+    let hints = choose_hints(&hits, session, &event.text, earlier);
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
     if !matches!(*slot, HintSlot::Abandoned) {
         *slot = HintSlot::Ready(hints);
         return Ok(());
     }
     drop(slot);
-    match hints.is_empty() {
-        true => Ok(()),
-        false => injector.defer_hints(project, session, hints).map_err(|error| status_of(&error)),
+    if hints.is_empty() {
+        Ok(())
+    } else {
+        injector.defer_hints(project, session, hints).map_err(|error| status_of(&error))
     }
 }

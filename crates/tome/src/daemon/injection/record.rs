@@ -31,9 +31,10 @@ pub(super) fn record_injections(
             handed,
             text: injection.text.text.clone(),
         };
-        let recorded = match handed {
-            true => record_given(injector, request, injection),
-            false => record_missed(injector, request, injection),
+        let recorded = if handed {
+            record_given(injector, request, injection)
+        } else {
+            record_missed(injector, request, injection)
         };
         if let Err(error) = recorded.and_then(|()| injector.log_injection(&record)) {
             daemon.log.write(&format!("an injection was not recorded: {error}"));
@@ -55,9 +56,10 @@ fn record_given(
     }
     let mut keys = injection.facts;
     keys.extend(injection.hints.into_iter().map(|hint| hint.key));
-    match keys.is_empty() {
-        true => Ok(()),
-        false => injector.record_hints_given(&request.project, request.session.as_str(), keys),
+    if keys.is_empty() {
+        Ok(())
+    } else {
+        injector.record_hints_given(&request.project, request.session.as_str(), keys)
     }
 }
 

@@ -179,9 +179,10 @@ fn reflect_on_next(daemon: &Daemon) {
 fn queue_spooled_events(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
     drain(daemon);
     let store = daemon.engine.stores().open(path)?;
-    match daemon.reflector.is_behind(&store)? {
-        true => daemon.reflector.catch_up(&store, &|| daemon.is_stopping()),
-        false => Ok(()),
+    if daemon.reflector.is_behind(&store)? {
+        daemon.reflector.catch_up(&store, &|| daemon.is_stopping())
+    } else {
+        Ok(())
     }
 }
 

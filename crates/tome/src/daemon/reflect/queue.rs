@@ -44,7 +44,8 @@ pub struct WaitingSession {
     pub first_seq: u64,
     pub last_seq: u64,
     /// The last of them that is a message or a tool result.
-    pub said_seq: u64,
+    #[serde(rename = "said_seq")]
+    pub activity_seq: u64,
     /// The last of them that ended or compacted the session; 0 if none.
     pub over_seq: u64,
     /// When that happened. Late events from before then do not reopen the session.
@@ -157,27 +158,31 @@ impl ReflectionQueue {
     /// without attempts left, and drops those that are too old.
     pub fn begin_next(&self, now: &Conditions<'_>) -> Result<Option<WaitingSession>, HomeError> {
         let mut state = self.lock();
-        state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= HELD_MAX_AGE_MS);
-        let is_exhausted = |one: &WaitingSession| one.tries >= ATTEMPTS_MAX && !one.is_held(now);
-        while let Some(one) = state.sessions.iter().find(|one| is_exhausted(one)).cloned() {
+        state.sessions.retain(|session| now.ms.saturating_sub(session.last_ms) <= HELD_MAX_AGE_MS);
+        let is_exhausted =
+            |session: &WaitingSession| session.tries >= ATTEMPTS_MAX && !session.is_held(now);
+        while let Some(session) =
+            state.sessions.iter().find(|session| is_exhausted(session)).cloned()
+        {
             // Only a crash leaves an exhausted session in the queue.
-            self.update(&mut state, &one, now, |next| {
+            self.update(&mut state, &session, now, |next| {
                 next.abandon(
-                    &one,
+                    &session,
                     now.ms,
                     "the daemon crashed or was killed twice during the reflection",
                 );
-                next.remove(&one);
+                next.remove(&session);
             })?;
         }
-        let Some(mut due) = state.sessions.iter().find(|one| one.is_due(now)).cloned() else {
+        let Some(mut due) = state.sessions.iter().find(|session| session.is_due(now)).cloned()
+        else {
             return Ok(None);
         };
         due.tries += 1;
         due.hold = None;
         self.update(&mut state, &due, now, |next| {
-            if let Some(one) = next.find(&due.project, &due.session) {
-                one.clone_from(&due);
+            if let Some(session) = next.find(&due.project, &due.session) {
+                session.clone_from(&due);
             }
         })?;
         Ok(Some(due))
@@ -197,8 +202,8 @@ impl ReflectionQueue {
         let saved = self.save(&next);
         if saved.is_ok() {
             *state = next;
-        } else if let Some(one) = state.find(&session.project, &session.session) {
-            one.hold = Some(Hold::after_failure(now.ms));
+        } else if let Some(waiting) = state.find(&session.project, &session.session) {
+            waiting.hold = Some(Hold::after_failure(now.ms));
         }
         saved
     }
@@ -286,18 +291,18 @@ impl ReflectionQueueState {
         );
         let is_end = matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction);
         match self.find(project, session) {
-            Some(one) if seq <= one.last_seq => return false,
-            Some(one) if is_activity || is_end => {
-                if is_activity && one.said_seq == 0 && event.at.0 > one.over_ms {
-                    // It continues after an end before which nothing was said.
-                    one.first_seq = seq;
+            Some(waiting) if seq <= waiting.last_seq => return false,
+            Some(waiting) if is_activity || is_end => {
+                if is_activity && waiting.activity_seq == 0 && event.at.0 > waiting.over_ms {
+                    // It continues after an end before which nothing happened.
+                    waiting.first_seq = seq;
                 }
-                one.last_seq = seq;
-                one.last_ms = event.arrived.0;
-                one.said_seq = if is_activity { seq } else { one.said_seq };
-                if is_end || event.at.0 <= one.over_ms {
-                    one.over_seq = seq;
-                    one.over_ms = event.at.0.max(one.over_ms);
+                waiting.last_seq = seq;
+                waiting.last_ms = event.arrived.0;
+                waiting.activity_seq = if is_activity { seq } else { waiting.activity_seq };
+                if is_end || event.at.0 <= waiting.over_ms {
+                    waiting.over_seq = seq;
+                    waiting.over_ms = event.at.0.max(waiting.over_ms);
                 }
             }
             // The end of a session may arrive first, if its other events are still in the spool.
@@ -308,7 +313,7 @@ impl ReflectionQueueState {
                 agent: event.agent.to_string(),
                 first_seq: seq,
                 last_seq: seq,
-                said_seq: if is_activity { seq } else { 0 },
+                activity_seq: if is_activity { seq } else { 0 },
                 over_seq: if is_end { seq } else { 0 },
                 over_ms: if is_end { event.at.0 } else { 0 },
                 looked_seq: 0,
@@ -338,15 +343,15 @@ impl ReflectionQueueState {
                     ms: now_ms,
                     written,
                 });
-                self.left.retain(|one| one.session != attempted.session);
+                self.left.retain(|waiting| waiting.session != attempted.session);
                 self.advance(attempted);
             }
             AttemptOutcome::Skipped => {
                 self.skipped += 1;
                 // A short session may continue.
-                if let Some(one) = self.find(&attempted.project, &attempted.session) {
-                    one.looked_seq = attempted.last_seq;
-                    one.tries = 0;
+                if let Some(waiting) = self.find(&attempted.project, &attempted.session) {
+                    waiting.looked_seq = attempted.last_seq;
+                    waiting.tries = 0;
                 }
             }
             AttemptOutcome::Failed { why, hold, counts } => {
@@ -354,9 +359,9 @@ impl ReflectionQueueState {
                 if counts && attempted.tries >= ATTEMPTS_MAX {
                     self.abandon(attempted, now_ms, &why);
                     self.advance(attempted);
-                } else if let Some(one) = self.find(&attempted.project, &attempted.session) {
-                    one.tries = attempted.tries - u32::from(!counts && attempted.tries > 0);
-                    one.hold = hold;
+                } else if let Some(waiting) = self.find(&attempted.project, &attempted.session) {
+                    waiting.tries = attempted.tries - u32::from(!counts && attempted.tries > 0);
+                    waiting.hold = hold;
                 }
             }
         }
@@ -364,14 +369,14 @@ impl ReflectionQueueState {
 
     /// Marks the attempted events as done; later ones stay queued.
     fn advance(&mut self, attempted: &WaitingSession) {
-        let Some(one) = self.find(&attempted.project, &attempted.session) else { return };
-        if one.said_seq <= attempted.last_seq {
+        let Some(waiting) = self.find(&attempted.project, &attempted.session) else { return };
+        if waiting.activity_seq <= attempted.last_seq {
             return self.remove(attempted);
         }
-        one.first_seq = attempted.last_seq + 1;
-        one.looked_seq = 0;
-        one.tries = 0;
-        one.hold = None;
+        waiting.first_seq = attempted.last_seq + 1;
+        waiting.looked_seq = 0;
+        waiting.tries = 0;
+        waiting.hold = None;
     }
 
     fn remove(&mut self, gone: &WaitingSession) {
@@ -391,7 +396,7 @@ impl ReflectionQueueState {
 impl WaitingSession {
     /// Whether there is activity since the last check.
     fn has_new_activity(&self) -> bool {
-        self.said_seq > self.looked_seq
+        self.activity_seq > self.looked_seq
     }
 
     /// Whether the session ended or was compacted since the last check.

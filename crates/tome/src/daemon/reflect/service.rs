@@ -148,7 +148,7 @@ fn whole_session(latest: Event, store: std::path::PathBuf, last_seq: u64) -> Wai
         last_seq,
         looked_seq: 0,
         last_ms: latest.arrived.0,
-        said_seq: last_seq,
+        activity_seq: last_seq,
         over_seq: last_seq,
         over_ms: latest.at.0,
         tries: 0,

@@ -22,16 +22,16 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "claude-code",
     title: "Claude Code",
     program: "claude",
-    traces: |ground| vec![config_folder(ground), state_file(ground)],
+    traces: |environment| vec![config_folder(environment), state_file(environment)],
     install_files,
     bundle,
     allows_comments: false,
-    skill_folders: |ground| {
-        vec![ground.project_or_user(".claude", config_folder(ground)).join("skills")]
+    skill_folders: |environment| {
+        vec![environment.project_or_user(".claude", config_folder(environment)).join("skills")]
     },
     manual_steps: &[],
-    off_switch: Some(|ground| OffSwitch {
-        path: settings_file(ground),
+    off_switch: Some(|environment| OffSwitch {
+        path: settings_file(environment),
         pointer: "/disableAllHooks",
         off: true,
     }),
@@ -55,19 +55,21 @@ const HOOK_EVENTS: [(&str, u32); 10] = [
     ("SessionEnd", 5),
 ];
 
-fn config_folder(ground: &Environment<'_>) -> PathBuf {
-    ground.folder_or_default("CLAUDE_CONFIG_DIR", ".claude")
+fn config_folder(environment: &Environment<'_>) -> PathBuf {
+    environment.folder_or_default("CLAUDE_CONFIG_DIR", ".claude")
 }
 
 /// Claude Code's state file, which holds the user-level MCP servers.
-fn state_file(ground: &Environment<'_>) -> PathBuf {
-    let moved = ground.folder_from_var("CLAUDE_CONFIG_DIR");
-    moved.unwrap_or_else(|| ground.home.clone()).join(".claude.json")
+fn state_file(environment: &Environment<'_>) -> PathBuf {
+    let moved = environment.folder_from_var("CLAUDE_CONFIG_DIR");
+    moved.unwrap_or_else(|| environment.home.clone()).join(".claude.json")
 }
 
-fn settings_file(ground: &Environment<'_>) -> PathBuf {
-    ground
-        .project_or_user(".claude/settings.local.json", config_folder(ground).join("settings.json"))
+fn settings_file(environment: &Environment<'_>) -> PathBuf {
+    environment.project_or_user(
+        ".claude/settings.local.json",
+        config_folder(environment).join("settings.json"),
+    )
 }
 
 /// The hooks, with `PreToolUse` for the tools that memory may have something to say about. It records
@@ -79,21 +81,23 @@ fn all_hook_groups(line: &str) -> Vec<(&'static str, Value)> {
     groups
 }
 
-fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
-    let own_folder = ground.project_or_user(".claude", config_folder(ground));
-    let line = ground.launch.shell_line(&["hook", "claude-code"]);
+fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = environment.project_or_user(".claude", config_folder(environment));
+    let line = environment.launch.shell_line(&["hook", "claude-code"]);
     // Copilot CLI also reads a project's `.mcp.json`, so it names no agent.
-    let server =
-        mcp_server_settings(&ground.launch, ground.project.is_none().then_some(INTEGRATION.name));
+    let server = mcp_server_settings(
+        &environment.launch,
+        environment.project.is_none().then_some(INTEGRATION.name),
+    );
     // Copilot CLI runs the hooks of a project's `.claude` too, and there a failing `PreToolUse` blocks.
-    let hooks = match ground.project {
+    let hooks = match environment.project {
         Some(_) => build_hook_groups(&line, &HOOK_EVENTS),
         None => all_hook_groups(&line),
     };
     let mut parts = vec![
-        InstallFile::with_hooks(settings_file(ground), hooks),
+        InstallFile::with_hooks(settings_file(environment), hooks),
         InstallFile::with_server(
-            ground.project_or_user(".mcp.json", state_file(ground)),
+            environment.project_or_user(".mcp.json", state_file(environment)),
             "mcpServers",
             server,
         ),

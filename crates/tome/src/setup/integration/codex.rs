@@ -19,15 +19,15 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "codex",
     title: "Codex",
     program: "codex",
-    traces: |ground| vec![config_folder(ground)],
+    traces: |environment| vec![config_folder(environment)],
     install_files,
     bundle,
     allows_comments: false,
-    skill_folders: |ground| {
+    skill_folders: |environment| {
         skill_folders_with_shared(
-            ground,
+            environment,
             &[".codex/skills"],
-            &[config_folder(ground).join("skills")],
+            &[config_folder(environment).join("skills")],
         )
     },
     manual_steps: &[
@@ -50,15 +50,17 @@ const HOOK_EVENTS: [(&str, u32); 8] = [
     ("SessionEnd", 3),
 ];
 
-fn config_folder(ground: &Environment<'_>) -> PathBuf {
-    ground.folder_or_default("CODEX_HOME", ".codex")
+fn config_folder(environment: &Environment<'_>) -> PathBuf {
+    environment.folder_or_default("CODEX_HOME", ".codex")
 }
 
-fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
-    let own_folder = ground.project_or_user(".codex", config_folder(ground));
-    let line = ground.launch.shell_line(&["hook", "codex"]);
-    let (program, args) =
-        (ground.launch.program.clone(), mcp_server_args(&ground.launch, Some(INTEGRATION.name)));
+fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = environment.project_or_user(".codex", config_folder(environment));
+    let line = environment.launch.shell_line(&["hook", "codex"]);
+    let (program, args) = (
+        environment.launch.program.clone(),
+        mcp_server_args(&environment.launch, Some(INTEGRATION.name)),
+    );
     vec![
         InstallFile::with_hooks(
             own_folder.join("hooks.json"),
@@ -68,7 +70,7 @@ fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
             path: own_folder.join("config.toml"),
             content: InstallContent::Toml { program, args },
         },
-        skill_file(&shared_skills_folder(ground)),
+        skill_file(&shared_skills_folder(environment)),
     ]
 }
 

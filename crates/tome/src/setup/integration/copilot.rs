@@ -22,15 +22,15 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "copilot",
     title: "Copilot CLI",
     program: "copilot",
-    traces: |ground| vec![config_folder(ground)],
+    traces: |environment| vec![config_folder(environment)],
     install_files,
     bundle,
     allows_comments: true,
-    skill_folders: |ground| {
+    skill_folders: |environment| {
         skill_folders_with_shared(
-            ground,
+            environment,
             &[".github/skills", ".claude/skills"],
-            &[config_folder(ground).join("skills")],
+            &[config_folder(environment).join("skills")],
         )
     },
     manual_steps: &[],
@@ -51,19 +51,20 @@ const HOOK_EVENTS: [(&str, u32); 10] = [
     ("sessionEnd", 5),
 ];
 
-fn config_folder(ground: &Environment<'_>) -> PathBuf {
-    ground.folder_or_default("COPILOT_HOME", ".copilot")
+fn config_folder(environment: &Environment<'_>) -> PathBuf {
+    environment.folder_or_default("COPILOT_HOME", ".copilot")
 }
 
-fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
-    let of_person = config_folder(ground);
-    let hooks = ground.project_or_user(PROJECT_HOOKS_FILE, of_person.join("hooks/tome.json"));
-    let servers = ground.project_or_user(".github/mcp.json", of_person.join("mcp-config.json"));
-    let agents = ground.project_or_user(".github/agents", of_person.join("agents"));
+fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
+    let of_person = config_folder(environment);
+    let hooks = environment.project_or_user(PROJECT_HOOKS_FILE, of_person.join("hooks/tome.json"));
+    let servers =
+        environment.project_or_user(".github/mcp.json", of_person.join("mcp-config.json"));
+    let agents = environment.project_or_user(".github/agents", of_person.join("agents"));
     vec![
-        InstallFile::owned_text(hooks, render_hooks(&ground.launch), OWN_HOOK_MARK),
-        InstallFile::with_server(servers, "mcpServers", mcp_server_settings(&ground.launch)),
-        skill_file(&shared_skills_folder(ground)),
+        InstallFile::owned_text(hooks, render_hooks(&environment.launch), OWN_HOOK_MARK),
+        InstallFile::with_server(servers, "mcpServers", mcp_server_settings(&environment.launch)),
+        skill_file(&shared_skills_folder(environment)),
         owned_file(agents.join("memory-navigator.agent.md"), navigator_agent()),
     ]
 }

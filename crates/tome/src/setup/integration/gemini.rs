@@ -22,20 +22,20 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "gemini",
     title: "Gemini CLI",
     program: "gemini",
-    traces: |ground| vec![config_folder(ground)],
+    traces: |environment| vec![config_folder(environment)],
     install_files,
     bundle,
     allows_comments: true,
-    skill_folders: |ground| {
+    skill_folders: |environment| {
         skill_folders_with_shared(
-            ground,
+            environment,
             &[".gemini/skills"],
-            &[config_folder(ground).join("skills")],
+            &[config_folder(environment).join("skills")],
         )
     },
     manual_steps: &[],
-    off_switch: Some(|ground| OffSwitch {
-        path: settings_file(ground),
+    off_switch: Some(|environment| OffSwitch {
+        path: settings_file(environment),
         pointer: "/hooksConfig/enabled",
         off: false,
     }),
@@ -53,19 +53,20 @@ const HOOK_EVENTS: [(&str, Option<&str>, u32); 6] = [
     ("SessionEnd", None, 5_000),
 ];
 
-fn config_folder(ground: &Environment<'_>) -> PathBuf {
-    let home = ground.folder_from_var("GEMINI_CLI_HOME").unwrap_or_else(|| ground.home.clone());
+fn config_folder(environment: &Environment<'_>) -> PathBuf {
+    let home =
+        environment.folder_from_var("GEMINI_CLI_HOME").unwrap_or_else(|| environment.home.clone());
     home.join(".gemini")
 }
 
-fn settings_file(ground: &Environment<'_>) -> PathBuf {
-    ground.project_or_user(".gemini", config_folder(ground)).join("settings.json")
+fn settings_file(environment: &Environment<'_>) -> PathBuf {
+    environment.project_or_user(".gemini", config_folder(environment)).join("settings.json")
 }
 
-fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
-    let own_folder = ground.project_or_user(".gemini", config_folder(ground));
-    let hooks = hook_groups(&ground.launch);
-    let settings = mcp_server_settings(&ground.launch, Some(INTEGRATION.name))
+fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = environment.project_or_user(".gemini", config_folder(environment));
+    let hooks = hook_groups(&environment.launch);
+    let settings = mcp_server_settings(&environment.launch, Some(INTEGRATION.name))
         .as_object()
         .cloned()
         .unwrap_or_default();
@@ -75,7 +76,7 @@ fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
             path: own_folder.join("settings.json"),
             content: InstallContent::Json { hooks, server },
         },
-        skill_file(&shared_skills_folder(ground)),
+        skill_file(&shared_skills_folder(environment)),
         owned_file(own_folder.join("agents/memory-navigator.md"), navigator_agent()),
     ];
     parts.extend(COMMANDS.iter().map(|command| {

@@ -61,9 +61,9 @@ pub static INTEGRATIONS: [&AgentIntegration; 5] = [
 
 impl AgentIntegration {
     /// Returns the agent's executable, or else a file or folder that it created.
-    pub fn find_installation(&self, ground: &Environment<'_>) -> Option<PathBuf> {
-        let program = ground.find_program(self.program);
-        program.or_else(|| (self.traces)(ground).into_iter().find(|path| path.exists()))
+    pub fn find_installation(&self, environment: &Environment<'_>) -> Option<PathBuf> {
+        let program = environment.find_program(self.program);
+        program.or_else(|| (self.traces)(environment).into_iter().find(|path| path.exists()))
     }
 }
 
@@ -110,21 +110,21 @@ fn skill_file(folder: &Path) -> InstallFile {
 }
 
 /// The skills folder that agents share.
-fn shared_skills_folder(ground: &Environment<'_>) -> PathBuf {
-    ground.project_or_user(".agents/skills", ground.home.join(".agents/skills"))
+fn shared_skills_folder(environment: &Environment<'_>) -> PathBuf {
+    environment.project_or_user(".agents/skills", environment.home.join(".agents/skills"))
 }
 
 /// The shared skills folder, followed by the agent's own folders in the project or in the home.
 fn skill_folders_with_shared(
-    ground: &Environment<'_>,
+    environment: &Environment<'_>,
     in_project: &[&str],
     of_person: &[PathBuf],
 ) -> Vec<PathBuf> {
-    let others = match &ground.project {
+    let others = match &environment.project {
         Some(root) => in_project.iter().map(|folder| root.join(folder)).collect(),
         None => of_person.to_vec(),
     };
-    std::iter::once(shared_skills_folder(ground)).chain(others).collect()
+    std::iter::once(shared_skills_folder(environment)).chain(others).collect()
 }
 
 /// Files that every bundle contains: the skill and a README.

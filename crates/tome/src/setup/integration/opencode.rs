@@ -21,7 +21,7 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "opencode",
     title: "OpenCode",
     program: "opencode",
-    traces: |ground| vec![config_folder(ground)],
+    traces: |environment| vec![config_folder(environment)],
     install_files,
     bundle,
     allows_comments: true,
@@ -33,37 +33,37 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     off_switch: None,
 };
 
-fn config_folder(ground: &Environment<'_>) -> PathBuf {
-    let config = ground.folder_or_default("XDG_CONFIG_HOME", ".config");
-    ground.folder_from_var("OPENCODE_CONFIG_DIR").unwrap_or_else(|| config.join("opencode"))
+fn config_folder(environment: &Environment<'_>) -> PathBuf {
+    let config = environment.folder_or_default("XDG_CONFIG_HOME", ".config");
+    environment.folder_from_var("OPENCODE_CONFIG_DIR").unwrap_or_else(|| config.join("opencode"))
 }
 
 /// The package that OpenCode installs for any plugin. While it is missing, OpenCode retries before
 /// every start.
 pub const PLUGIN_PACKAGE: &str = "@opencode-ai/plugin";
 
-pub fn plugin_package_folder(ground: &Environment<'_>) -> PathBuf {
-    config_folder(ground).join("node_modules").join(PLUGIN_PACKAGE)
+pub fn plugin_package_folder(environment: &Environment<'_>) -> PathBuf {
+    config_folder(environment).join("node_modules").join(PLUGIN_PACKAGE)
 }
 
 /// OpenCode also reads Claude Code's skills. Of two with the same name it uses the last.
-fn skill_folders(ground: &Environment<'_>) -> Vec<PathBuf> {
+fn skill_folders(environment: &Environment<'_>) -> Vec<PathBuf> {
     let of_person = [
-        ground.folder_or_default("CLAUDE_CONFIG_DIR", ".claude").join("skills"),
-        config_folder(ground).join("skills"),
-        config_folder(ground).join("skill"),
+        environment.folder_or_default("CLAUDE_CONFIG_DIR", ".claude").join("skills"),
+        config_folder(environment).join("skills"),
+        config_folder(environment).join("skill"),
     ];
     let in_project = [".claude/skills", ".opencode/skills", ".opencode/skill"];
-    skill_folders_with_shared(ground, &in_project, &of_person)
+    skill_folders_with_shared(environment, &in_project, &of_person)
 }
 
-fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
-    let own_folder = ground.project_or_user(".opencode", config_folder(ground));
-    let settings = find_settings_file(&ground.project_or_user("", config_folder(ground)));
+fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = environment.project_or_user(".opencode", config_folder(environment));
+    let settings = find_settings_file(&environment.project_or_user("", config_folder(environment)));
     let mut parts = vec![
-        owned_file(own_folder.join("plugins/tome.js"), render_opencode_plugin(&ground.launch)),
-        InstallFile::with_server(settings, "mcp", mcp_server_settings(&ground.launch)),
-        skill_file(&shared_skills_folder(ground)),
+        owned_file(own_folder.join("plugins/tome.js"), render_opencode_plugin(&environment.launch)),
+        InstallFile::with_server(settings, "mcp", mcp_server_settings(&environment.launch)),
+        skill_file(&shared_skills_folder(environment)),
         owned_file(own_folder.join("agents/memory-navigator.md"), navigator_agent()),
     ];
     parts.extend(COMMANDS.iter().map(|command| {

@@ -10,38 +10,38 @@ pub fn events(step: &Step, number: usize) -> String {
     let message = json!({"id": format!("msg_{number}"), "type": "message", "role": "assistant",
         "model": "claude-sonnet-4-6", "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": usage});
-    let mut said = vec![json!({"type": "message_start", "message": message})];
+    let mut events = vec![json!({"type": "message_start", "message": message})];
     let (text, calls) = step.parts();
     if let Some(text) = text {
         let block = json!({"type": "text", "text": ""});
-        block_of(&mut said, 0, &block, &json!({"type": "text_delta", "text": text}));
+        block_of(&mut events, 0, &block, &json!({"type": "text_delta", "text": text}));
     }
     for (index, call) in calls.iter().enumerate() {
-        called(&mut said, number, index + usize::from(text.is_some()), call);
+        called(&mut events, number, index + usize::from(text.is_some()), call);
     }
     let reason = if calls.is_empty() { "end_turn" } else { "tool_use" };
     let end = json!({"stop_reason": reason, "stop_sequence": null});
-    said.push(json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 17}}));
-    said.push(json!({"type": "message_stop"}));
+    events.push(json!({"type": "message_delta", "delta": end, "usage": {"output_tokens": 17}}));
+    events.push(json!({"type": "message_stop"}));
     let line = |event: &Value| {
         let kind = event["type"].as_str().unwrap_or_default();
         format!("event: {kind}\ndata: {event}\n\n")
     };
-    said.iter().map(line).collect()
+    events.iter().map(line).collect()
 }
 
-fn called(said: &mut Vec<Value>, number: usize, index: usize, call: &Call) {
+fn called(events: &mut Vec<Value>, number: usize, index: usize, call: &Call) {
     let id = format!("toolu_{number:04}_{index}");
     let block = json!({"type": "tool_use", "id": id, "name": call.tool, "input": {}});
     let arguments = call.arguments.to_string();
     let delta = json!({"type": "input_json_delta", "partial_json": arguments});
-    block_of(said, index, &block, &delta);
+    block_of(events, index, &block, &delta);
 }
 
-fn block_of(said: &mut Vec<Value>, index: usize, block: &Value, delta: &Value) {
-    said.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
-    said.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
-    said.push(json!({"type": "content_block_stop", "index": index}));
+fn block_of(events: &mut Vec<Value>, index: usize, block: &Value, delta: &Value) {
+    events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+    events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+    events.push(json!({"type": "content_block_stop", "index": index}));
 }
 
 pub fn results(body: &Value) -> Vec<Value> {

@@ -16,13 +16,13 @@ pub fn events(step: &Step, number: usize) -> String {
     let reason = if calls.is_empty() { "stop" } else { "tool_calls" };
     let opening = json!({"role": "assistant", "content": ""});
     let choice = |delta: &Value, reason: Option<&str>| json!([{"index": 0, "delta": delta, "finish_reason": reason}]);
-    let mut said: Vec<Value> = vec![chunk(number, &choice(&opening, None))];
-    said.extend(deltas.iter().map(|delta| chunk(number, &choice(delta, None))));
-    said.push(chunk(number, &choice(&json!({}), Some(reason))));
+    let mut chunks: Vec<Value> = vec![chunk(number, &choice(&opening, None))];
+    chunks.extend(deltas.iter().map(|delta| chunk(number, &choice(delta, None))));
+    chunks.push(chunk(number, &choice(&json!({}), Some(reason))));
     let mut usage = chunk(number, &json!([]));
     usage["usage"] = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15});
-    said.push(usage);
-    said.iter().map(|event| format!("data: {event}\n\n")).collect::<String>() + "data: [DONE]\n\n"
+    chunks.push(usage);
+    chunks.iter().map(|event| format!("data: {event}\n\n")).collect::<String>() + "data: [DONE]\n\n"
 }
 
 fn chunk(number: usize, choices: &Value) -> Value {

@@ -32,14 +32,14 @@ pub struct Model {
 #[derive(Default)]
 struct State {
     script: VecDeque<Step>,
-    asked: Vec<ModelConfig>,
+    requests: Vec<ModelRequest>,
     /// All requests, for the output of a failing test.
     log: Vec<String>,
 }
 
 /// A request that took a step.
 #[derive(Debug, Clone)]
-pub struct ModelConfig {
+pub struct ModelRequest {
     wire: Wire,
     pub body: Value,
 }
@@ -88,8 +88,8 @@ impl Model {
     }
 
     /// The requests that took a step, oldest first.
-    pub fn asked(&self) -> Vec<ModelConfig> {
-        locked(&self.state).asked.clone()
+    pub fn requests(&self) -> Vec<ModelRequest> {
+        locked(&self.state).requests.clone()
     }
 
     /// Steps not taken yet.
@@ -123,12 +123,11 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
     state.log.push(line);
     let number = state.log.len();
     let Some(wire) = wire else { return http::Answer::Json(aside(&request.path)) };
-    let step = match tools {
-        true => {
-            state.asked.push(ModelConfig { wire, body });
-            state.script.pop_front().unwrap_or(Step::Say(NOTHING_MORE))
-        }
-        false => Step::Say("A title"),
+    let step = if tools {
+        state.requests.push(ModelRequest { wire, body });
+        state.script.pop_front().unwrap_or(Step::Say(NOTHING_MORE))
+    } else {
+        Step::Say("A title")
     };
     http::Answer::Events(match wire {
         Wire::Anthropic => anthropic::events(&step, number),
@@ -140,13 +139,14 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
 
 /// Answers requests outside the conversation.
 fn aside(path: &str) -> String {
-    match path.contains("count_tokens") {
-        true => r#"{"input_tokens":100}"#.to_owned(),
-        false => "{}".to_owned(),
+    if path.contains("count_tokens") {
+        r#"{"input_tokens":100}"#.to_owned()
+    } else {
+        "{}".to_owned()
     }
 }
 
-impl ModelConfig {
+impl ModelRequest {
     /// All text that the model reads, without the JSON. Gemini CLI escapes angle brackets.
     pub fn text(&self) -> String {
         let mut texts = Vec::new();

@@ -6,20 +6,20 @@ use super::script::Step;
 
 pub fn events(step: &Step, number: usize) -> String {
     let id = format!("resp_{number}");
-    let mut said = vec![json!({"type": "response.created", "response": {"id": id}})];
+    let mut messages = vec![json!({"type": "response.created", "response": {"id": id}})];
     for (index, item) in items(step, number).into_iter().enumerate() {
-        said.push(
+        messages.push(
             json!({"type": "response.output_item.done", "output_index": index, "item": item}),
         );
     }
     let usage = json!({"input_tokens": 10, "input_tokens_details": null, "output_tokens": 5,
                        "output_tokens_details": null, "total_tokens": 15});
-    said.push(json!({"type": "response.completed", "response": {"id": id, "usage": usage}}));
+    messages.push(json!({"type": "response.completed", "response": {"id": id, "usage": usage}}));
     let line = |event: &Value| {
         let kind = event["type"].as_str().unwrap_or_default();
         format!("event: {kind}\ndata: {event}\n\n")
     };
-    said.iter().map(line).collect()
+    messages.iter().map(line).collect()
 }
 
 fn items(step: &Step, number: usize) -> Vec<Value> {

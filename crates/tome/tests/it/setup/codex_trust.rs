@@ -6,21 +6,21 @@ use super::{command, done, file, one, read, write};
 
 /// Trusts every hook in a file as Codex 0.166 does: a table of tables at the end of the user's
 /// config.
-fn trust(config: &str, hooks_file: &str, places: &[&str]) -> String {
+fn trust(config: &str, hooks_file: &str, positions: &[&str]) -> String {
     let mut config = config.to_owned();
     if !config.contains("[hooks.state]") {
         config += "\n[hooks.state]\n";
     }
-    for place in places {
+    for position in positions {
         config += &format!(
-            "\n[hooks.state.\"{hooks_file}:{place}\"]\ntrusted_hash = \"sha256:{}\"\n",
+            "\n[hooks.state.\"{hooks_file}:{position}\"]\ntrusted_hash = \"sha256:{}\"\n",
             "0".repeat(64)
         );
     }
     config
 }
 
-const PLACES: [&str; 8] = [
+const HOOK_POSITIONS: [&str; 8] = [
     "session_start:0:0",
     "user_prompt_submit:0:0",
     "post_tool_use:0:0",
@@ -38,7 +38,7 @@ fn trust_records_are_removed_with_the_hooks() {
     write(&world, ".codex/config.toml", before);
     done(&world, &["--agent", "codex"]);
     let hooks = file(&world, ".codex/hooks.json").display().to_string();
-    let trusted = trust(&read(&world, ".codex/config.toml"), &hooks, &PLACES);
+    let trusted = trust(&read(&world, ".codex/config.toml"), &hooks, &HOOK_POSITIONS);
     write(&world, ".codex/config.toml", &trusted);
     done(&world, &["--undo", "--agent", "codex"]);
     assert_eq!(read(&world, ".codex/config.toml"), before);
@@ -54,7 +54,7 @@ fn other_content_of_codexs_config_stays() {
     let hooks = file(&world, ".codex/hooks.json").display().to_string();
     let own = read(&world, ".codex/config.toml") + "\n[tui]\nscreen_reader_detection_done = true\n";
     let other = "\n[hooks.state.\"/elsewhere/hooks.json:stop:0:0\"]\ntrusted_hash = \"sha256:1\"\n";
-    write(&world, ".codex/config.toml", &(trust(&own, &hooks, &PLACES) + other));
+    write(&world, ".codex/config.toml", &(trust(&own, &hooks, &HOOK_POSITIONS) + other));
     done(&world, &["--undo", "--agent", "codex"]);
     let left = "model = \"a\"\n\n[tui]\nscreen_reader_detection_done = true\n\n[hooks.state]\n";
     assert_eq!(read(&world, ".codex/config.toml"), format!("{left}{other}"));
@@ -94,7 +94,7 @@ fn records_of_a_projects_hooks_are_removed_with_them() {
     };
     in_project(&[]);
     let hooks = project.join(".codex/hooks.json").display().to_string();
-    let trusted = trust("model = \"a\"\n", &hooks, &PLACES);
+    let trusted = trust("model = \"a\"\n", &hooks, &HOOK_POSITIONS);
     write(&world, ".codex/config.toml", &trusted);
     in_project(&["--undo"]);
     assert_eq!(read(&world, ".codex/config.toml"), "model = \"a\"\n");
@@ -108,7 +108,8 @@ fn an_interrupted_undo_is_finished_by_the_next() {
     write(&world, ".codex/config.toml", "model = \"a\"\n");
     done(&world, &["--agent", "codex"]);
     let hooks = file(&world, ".codex/hooks.json");
-    let trusted = trust(&read(&world, ".codex/config.toml"), hooks.to_str().unwrap(), &PLACES);
+    let trusted =
+        trust(&read(&world, ".codex/config.toml"), hooks.to_str().unwrap(), &HOOK_POSITIONS);
     write(&world, ".codex/config.toml", &trusted);
     std::fs::remove_file(&hooks).unwrap();
     done(&world, &["--undo", "--agent", "codex"]);

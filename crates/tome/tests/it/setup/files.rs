@@ -50,8 +50,8 @@ fn an_empty_file_is_filled() {
     for before in ["", "{}", "\n\n", "{ }\n", "// mine\n"] {
         let after = wired(before);
         let bare: Vec<&str> = after.lines().filter(|line| !line.trim().starts_with("//")).collect();
-        let said: Value = serde_json::from_str(&bare.join("\n")).unwrap();
-        assert_eq!(said["hooks"].as_object().unwrap().len(), 11, "{before:?}: {after}");
+        let settings: Value = serde_json::from_str(&bare.join("\n")).unwrap();
+        assert_eq!(settings["hooks"].as_object().unwrap().len(), 11, "{before:?}: {after}");
         assert_eq!(after.contains("// mine"), before.contains("// mine"));
     }
 }
@@ -265,12 +265,12 @@ fn a_broken_file_does_not_affect_other_agents() {
             "another server",
         ),
     ];
-    for (agent, path, text, said) in cases {
+    for (agent, path, text, message) in cases {
         let world = super::five();
         write(&world, path, text);
         let ran = run(&world, &["--yes"]);
         assert_eq!(ran.code, 1, "{path}: {text}");
-        assert!(ran.stdout.contains(said), "{said} in {}", ran.stdout);
+        assert!(ran.stdout.contains(message), "{message} in {}", ran.stdout);
         assert!(ran.stdout.contains("was not touched"), "{}", ran.stdout);
         assert_eq!(read(&world, path), text);
         for (other, folder) in super::AGENTS.iter().filter(|(name, _)| *name != agent) {

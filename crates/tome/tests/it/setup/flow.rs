@@ -55,9 +55,9 @@ fn each_agent_can_be_installed_alone() {
     for (agent, _) in AGENTS {
         let world = one(agent);
         let before = tree(&world.folder("person"));
-        let said = done(&world, &[]);
-        let agents: Vec<&Value> = said["agents"].as_array().unwrap().iter().collect();
-        assert_eq!(agents.len(), 1, "{agent}: {said}");
+        let report = done(&world, &[]);
+        let agents: Vec<&Value> = report["agents"].as_array().unwrap().iter().collect();
+        assert_eq!(agents.len(), 1, "{agent}: {report}");
         assert_ne!(tree(&world.folder("person")), before);
         done(&world, &["--undo", "--agent", agent]);
         assert_eq!(tree(&world.folder("person")), before, "{agent}");
@@ -124,8 +124,8 @@ fn an_agent_never_started_is_found_by_its_program() {
     let world = world();
     let program = world.write("bin/gemini", "#!/bin/sh\n");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let said = done(&world, &[]);
-    assert_eq!(said["agents"][0]["agent"], "gemini");
+    let report = done(&world, &[]);
+    assert_eq!(report["agents"][0]["agent"], "gemini");
     assert!(file(&world, ".gemini/settings.json").is_file());
 }
 
@@ -144,12 +144,12 @@ fn the_installed_hooks_record() {
         command.env("TOME_DAEMON_IDLE_EXIT", "2m");
         World::run_hook_command(&mut command, payload.to_string());
     };
-    let said = |prompt: &str| {
+    let prompt_payload = |prompt: &str| {
         json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit",
                "prompt": prompt})
     };
-    hook(".claude/settings.json", "UserPromptSubmit", said("for claude"));
-    hook(".codex/hooks.json", "UserPromptSubmit", said("for codex"));
+    hook(".claude/settings.json", "UserPromptSubmit", prompt_payload("for claude"));
+    hook(".codex/hooks.json", "UserPromptSubmit", prompt_payload("for codex"));
     let gemini = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "BeforeAgent",
                         "timestamp": "2026-11-15T09:30:00Z", "prompt": "for gemini"});
     hook(".gemini/settings.json", "BeforeAgent", gemini);

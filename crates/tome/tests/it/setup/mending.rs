@@ -26,8 +26,8 @@ fn a_moved_program_is_updated() {
     for path in paths {
         write(&world, path, &read(&world, path).replace(&own, "/old/place/tome"));
     }
-    let said = done(&world, &[]);
-    assert_eq!(said["applied"], true);
+    let report = done(&world, &[]);
+    assert_eq!(report["applied"], true);
     for (path, wired) in paths.iter().zip(&wired) {
         assert_eq!(read(&world, path), *wired, "{path}");
     }
@@ -47,10 +47,10 @@ fn an_incomplete_installation_is_completed() {
     half["hooks"]["PostToolUse"][0]["matcher"] = json!("TodoWrite");
     write(&world, ".claude/settings.json", &half.to_string());
     std::fs::remove_file(file(&world, ".claude/skills/tome-memory/SKILL.md")).unwrap();
-    let said = actions(&world, &done(&world, &[]));
-    assert_eq!(said[".claude/settings.json"], "change");
-    assert_eq!(said[".claude/skills/tome-memory/SKILL.md"], "create");
-    assert_eq!(said[".claude.json"], "keep");
+    let changes = actions(&world, &done(&world, &[]));
+    assert_eq!(changes[".claude/settings.json"], "change");
+    assert_eq!(changes[".claude/skills/tome-memory/SKILL.md"], "create");
+    assert_eq!(changes[".claude.json"], "keep");
     assert_eq!(claude(&world), wired);
 }
 

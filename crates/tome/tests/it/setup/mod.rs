@@ -66,9 +66,9 @@ pub fn done(world: &World, args: &[&str]) -> Value {
 }
 
 /// The actions on files, by path in the user's home.
-pub fn actions(world: &World, said: &Value) -> BTreeMap<String, String> {
+pub fn actions(world: &World, report: &Value) -> BTreeMap<String, String> {
     let person = world.folder("person");
-    let files = said["files"].as_array().unwrap().iter();
+    let files = report["files"].as_array().unwrap().iter();
     files
         .map(|file| {
             let path = Path::new(file["path"].as_str().unwrap());
@@ -87,7 +87,7 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
             let path = entry.unwrap().path();
             let meta = std::fs::symlink_metadata(&path).unwrap();
             let mode = meta.permissions().mode();
-            let said = if meta.is_symlink() {
+            let description = if meta.is_symlink() {
                 format!("link {}", std::fs::read_link(&path).unwrap().display())
             } else if meta.is_dir() {
                 folders.push(path.clone());
@@ -96,7 +96,7 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
                 let content = std::fs::read(&path).unwrap();
                 format!("{mode:o} {}", String::from_utf8_lossy(&content))
             };
-            tree.insert(path, said);
+            tree.insert(path, description);
         }
     }
     tree

@@ -88,10 +88,10 @@ fn the_doctor_reports_a_redundant_copy() {
     assert_eq!(warnings(&world), Vec::<String>::new());
     let skill = read(&world, &format!(".agents/skills/{SKILL}"));
     let second = write(&world, &format!(".config/opencode/skills/{SKILL}"), &skill);
-    let said = warnings(&world);
-    assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("OpenCode finds several copies of Tome's skill"), "{said:?}");
-    assert!(said[0].contains(&format!("delete ~/.config/opencode/skills/{SKILL}")), "{said:?}");
+    let shown = warnings(&world);
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    assert!(shown[0].contains("OpenCode finds several copies of Tome's skill"), "{shown:?}");
+    assert!(shown[0].contains(&format!("delete ~/.config/opencode/skills/{SKILL}")), "{shown:?}");
     std::fs::remove_file(second).unwrap();
     assert_eq!(warnings(&world), Vec::<String>::new());
 }
@@ -102,11 +102,11 @@ fn setup_and_doctor_explain_opencodes_slow_start_without_a_network() {
     let ran = run(&world, &["--yes"]);
     assert!(ran.stdout.contains("Start OpenCode once while online"), "{}", ran.stdout);
     assert!(ran.stdout.contains("@opencode-ai/plugin"), "{}", ran.stdout);
-    let said = warnings(&world);
-    assert_eq!(said.len(), 1, "{said:?}");
+    let shown = warnings(&world);
+    assert_eq!(shown.len(), 1, "{shown:?}");
     assert!(
-        said[0].contains("@opencode-ai/plugin") && said[0].contains("while online"),
-        "{said:?}"
+        shown[0].contains("@opencode-ai/plugin") && shown[0].contains("while online"),
+        "{shown:?}"
     );
     world.folder("person/.config/opencode/node_modules/@opencode-ai/plugin");
     assert_eq!(warnings(&world), Vec::<String>::new());

@@ -20,8 +20,8 @@ fn a_changed_file_loses_only_tomes_parts() {
         "{}",
         ran.stdout
     );
-    let said = actions(&world, &done(&world, &["--undo"]));
-    assert_eq!(said[".claude/settings.json"], "strip");
+    let changes = actions(&world, &done(&world, &["--undo"]));
+    assert_eq!(changes[".claude/settings.json"], "strip");
     assert_eq!(read(&world, ".claude/settings.json"), "{\n  \"model\": \"sonnet\"\n}\n");
 }
 
