@@ -41,6 +41,9 @@ const TRAILERS: [&str; 3] = [
     "\n\nRejected plan:",
 ];
 
+/// Claude Code's own words in place of the user's, when they end its questions.
+const WRITTEN_BY_AGENT: &str = "The user has indicated";
+
 /// Whether the result of a tool call begins like that of one that was not allowed.
 pub(crate) fn begins_with_rejection(result: &str) -> bool {
     REJECTED.iter().any(|mark| result.starts_with(mark))
@@ -55,6 +58,7 @@ pub fn find_rejection_words(event: &Event) -> Option<&str> {
     let words = result.get(from..)?;
     let end = TRAILERS.iter().filter_map(|trailer| words.find(trailer)).min();
     let words = words.get(..end.unwrap_or(words.len()))?.trim();
+    let words = Some(words).filter(|words| !words.starts_with(WRITTEN_BY_AGENT))?;
     words.chars().any(char::is_alphanumeric).then_some(words)
 }
 

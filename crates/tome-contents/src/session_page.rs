@@ -6,7 +6,7 @@ use tome_model::{Event, EventId, FactKind, Millis, SessionId};
 use tome_text::truncate_words;
 
 use super::event_text::event_texts;
-use super::extract::{FileChange, SessionFacts, find_template_input, read_session};
+use super::extract::{FileChange, SessionFacts, find_template_input, read_session, strip_injected};
 use super::session_list::{
     SessionFact, SessionListing, find_first_folder, find_last_worktree, find_number,
 };
@@ -98,9 +98,12 @@ pub(super) fn build_session_page(
     Ok(Some(page))
 }
 
-/// What the user typed, without the template of a command.
-fn prompt_text(event: &Event) -> &str {
-    find_template_input(&event.text).filter(|input| !input.is_empty()).unwrap_or(&event.text)
+/// What the user typed: without the template of a command, and without what an editor or the agent added.
+fn prompt_text(event: &Event) -> String {
+    match find_template_input(&event.text).filter(|input| !input.is_empty()) {
+        Some(input) => input.to_owned(),
+        None => strip_injected(&event.text).join(" "),
+    }
 }
 
 fn write_page(
@@ -119,7 +122,7 @@ fn write_page(
         prompt: turn
             .prompt
             .and_then(|at| events.get(at))
-            .map(|event| one_line(prompt_text(event)))
+            .map(|event| one_line(&prompt_text(event)))
             .unwrap_or_default(),
         prompt_event: turn.prompt.and_then(id_at),
         number: 0,

@@ -8,9 +8,11 @@ use serde_json::{Map, Value};
 use tome_model::{Event, FactKind, Tool};
 use tome_text::count_words;
 
+use super::answer::find_closing_question;
 use super::clause::{capitalize, cut_clause};
 use super::draft_fact::{DraftFact, build_evidence};
 use super::text::{output_texts, plain_text};
+use super::turn::Turn;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
 /// Questions read per call.
@@ -41,6 +43,53 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         DraftFact::new(FactKind::Decision, &text, 8, evidence)
     };
     read_questions(&tool.input).into_iter().enumerate().filter_map(choice).collect()
+}
+
+/// The option that the user chose by its letter or number in the agent's last answer.
+pub(super) fn find_option_choice(
+    before: &Turn<'_>,
+    turn: &Turn<'_>,
+    events: &[Event],
+) -> Option<DraftFact> {
+    const OPTION_CHARS_MAX: usize = 110;
+    let (answer_at, answer) = before.final_answer(events)?;
+    let prompt = turn.prompt?;
+    let typed = events.get(prompt)?.text.trim();
+    let label = typed.trim_end_matches(['.', ')', '!', '。']);
+    let label = ["option ", "Option ", "方案", "选", "选择"]
+        .iter()
+        .find_map(|word| label.strip_prefix(word))
+        .map_or(label, str::trim_start);
+    let is_letter = label.len() == 1 && label.chars().all(|c| c.is_ascii_alphanumeric());
+    if !is_letter || label == "0" {
+        return None;
+    }
+    let mut options = answer.lines().filter_map(|line| Some((line, read_option(line, label)?)));
+    let (raw, option) = options.next()?;
+    // The same label twice: it is not certain which list was meant.
+    if options.next().is_some() {
+        return None;
+    }
+    let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
+    let question = find_closing_question(&before.answer_parts)
+        .map(|found| format!(" (to the question \"{}\")", cut_clause(&found.text, 80)));
+    let text = format!("{}{}", capitalize(&option), question.unwrap_or_default());
+    let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
+    (count_words(&option) >= 1).then(|| DraftFact::new(FactKind::Decision, &text, 8, evidence))?
+}
+
+/// The text of an option with this label: `B) …`, `2. …`, `- **B**: …`, `| B | … |`.
+fn read_option<'a>(line: &'a str, label: &str) -> Option<&'a str> {
+    let bare = line.trim_start_matches([' ', '\t', '-', '*', '|', '(', '>', '#', '•']);
+    let bare = bare.strip_prefix("Option ").unwrap_or(bare);
+    let start = bare.get(..label.len()).filter(|start| start.eq_ignore_ascii_case(label))?;
+    let rest = bare.get(start.len()..)?;
+    let text = rest.trim_start_matches(['*', ')', '.', ':', '：', '|', '-', '–', '—', ' ', '、']);
+    let is_label = rest.starts_with(['*', ')', '.', ':', '：', '|', '、'])
+        || [" |", " -", " –", " —"].iter().any(|mark| rest.starts_with(mark));
+    // Of a table, only the next cell.
+    let text = text.split('|').next().unwrap_or(text).trim();
+    (is_label && text.chars().any(char::is_alphanumeric)).then_some(text)
 }
 
 fn is_question_tool(name: &str) -> bool {
@@ -175,6 +224,21 @@ mod tests {
         assert_eq!(choices("request_user_input", questions(), by_id), both[..1]);
         let by_number = json!({"llmContent": r#"{"answers":{"0":"logos"}}"#});
         assert_eq!(choices("ask_user", questions(), by_number), [chosen]);
+    }
+
+    #[test]
+    fn an_option_is_read_by_its_label() {
+        for (line, label, option) in [
+            ("B) Use a queue", "b", Some("Use a queue")),
+            ("- **B**: Use a queue", "B", Some("Use a queue")),
+            ("| B | Use a queue | slower |", "B", Some("Use a queue")),
+            ("2. Use a queue", "2", Some("Use a queue")),
+            ("Option A - a monorepo", "A", Some("a monorepo")),
+            ("A queue is slower", "A", None),
+            ("21. Use a queue", "2", None),
+        ] {
+            assert_eq!(read_option(line, label), option, "{line}");
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use tome_text::{count_words, truncate_words};
 
 use super::answer::{find_closing_question, is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
-use super::choices::find_choices;
+use super::choices::{find_choices, find_option_choice};
 use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
 use super::courtesy::{is_polite, strip_courtesy};
@@ -18,7 +18,7 @@ use super::reaction::{Reaction, is_convention, skip_confirmation};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{TermKind, extract_terms, has_name};
-use super::text::{plain_text, to_lower};
+use super::text::{begins_with_any, plain_text, to_lower};
 use super::turn::{Turn, read_turns};
 use crate::Evidence;
 
@@ -26,6 +26,9 @@ use crate::Evidence;
 const QUESTION_CHARS_MAX: usize = 80;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
+
+/// Before what an agent only proposes to do.
+pub(super) const PROPOSED: &str = "Proposed: ";
 
 /// The turns of a segment and the facts found in them.
 #[derive(Debug)]
@@ -45,7 +48,11 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
         let from = facts.len();
         add_turn_facts(turn, events, &mut facts);
         let before = index.checked_sub(1).and_then(|before| turns.get(before));
-        facts.extend(before.and_then(|before| find_chosen_answer(before, turn, events)));
+        if let Some(before) = before {
+            let chosen = find_option_choice(before, turn, events);
+            let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
+            facts.extend(chosen.or_else(|| find_consent(before, turn)));
+        }
         let next = turns.get(index + 1);
         if next.is_some_and(|next| is_superseded(turn, next)) {
             let own = facts.split_off(from);
@@ -211,7 +218,11 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
     if is_plan || turn.prompt_parts.is_pasted() {
         return;
     }
-    for (index, sentence) in turn.prompt_parts.sentences.iter().take(20).enumerate() {
+    // Rules in a long text are those of a document that was pasted.
+    const SENTENCES_MAX: usize = 30;
+    let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
+    let read = if is_document { 3 } else { 20 };
+    for (index, sentence) in turn.prompt_parts.sentences.iter().take(read).enumerate() {
         let text = &sentence.plain;
         let words = count_words(text);
         let kind =
@@ -221,6 +232,7 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
                 FactKind::Convention
             } else if (5..=40).contains(&words)
                 && !text.ends_with('?')
+                && !is_unsure(text)
                 && is_choice(text, turn.reaction)
                 && names_something(text)
             {
@@ -252,6 +264,7 @@ fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> O
         || !(2..=ANSWER_WORDS_MAX).contains(&words)
         || first.plain.ends_with(['?', '？'])
         || refers_by_number(strip_courtesy(&first.plain))
+        || !concerns_question(&first.plain, &question.text)
     {
         return None;
     }
@@ -267,6 +280,27 @@ fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> O
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
 
+/// The user's consent to what the agent proposed.
+fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
+    const CONSENT_WORDS_MAX: usize = 4;
+    let first = turn.prompt_parts.sentences.first()?;
+    let agrees = turn.reaction == Reaction::Confirmation
+        && turn.prompt_parts.sentences.len() == 1
+        && count_words(&first.plain) <= CONSENT_WORDS_MAX;
+    let (at, proposal) = before.conclusion.as_ref().filter(|_| agrees && before.is_proposal())?;
+    let mut evidence: Vec<Evidence> =
+        proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();
+    evidence.push(build_evidence(turn.prompt?, first.raw));
+    let text = format!("Agreed: {}", proposal.render(FACT_CHARS_MAX - 10));
+    DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// Whether an answer of the user concerns the question: it names something that the question names.
+fn concerns_question(answer: &str, question: &str) -> bool {
+    let of_question = TermSet::from_text(question);
+    TermSet::from_text(answer).count_shared(&of_question) > 0
+}
+
 /// The correction in the words of a rejection.
 fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let text = capitalize(&plain_text(words));
@@ -274,6 +308,22 @@ fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
     let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
     DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
+}
+
+/// Whether the user only supposes or wonders, or speaks of how to talk.
+fn is_unsure(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "maybe",
+        "perhaps",
+        "i thought",
+        "hold on",
+        "wait",
+        "since",
+        "i wonder",
+        "i was going to",
+    ];
+    let lower = to_lower(text);
+    begins_with_any(text, STARTS) || lower.contains(" i think") || lower.contains("one at a time")
 }
 
 /// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".
@@ -324,6 +374,7 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
     let weight = if checks { 2 } else { 4 + size + score + work };
+    let text = if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
 

@@ -55,7 +55,7 @@ pub use call_line::shorten_path;
 pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
 pub use outcome::ToolOutcome;
-pub(crate) use prose::find_template_input;
+pub(crate) use prose::{find_template_input, strip_injected};
 pub use reaction::skip_acknowledgment;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};

@@ -142,7 +142,9 @@ fn has_timed_out(tool: &Tool) -> bool {
 /// Finds the exit code, if the agent reports one.
 fn find_exit_code(event: &Event, tool: &Tool, texts: &[&str]) -> Option<i64> {
     let objects = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
-    let field = objects.into_iter().flatten().find_map(|object| {
+    // Beside its words, a code is the status of an HTTP response.
+    let objects = objects.into_iter().flatten().filter(|object| object.get("codeText").is_none());
+    let field = objects.into_iter().find_map(|object| {
         ["exitCode", "exit_code", "exit", "returncode", "code"]
             .iter()
             .find_map(|name| object.get(name)?.as_i64())

@@ -12,6 +12,7 @@ use super::failures::{render_failure_message, split_location};
 use super::files::{FileTouchKind, find_text_field};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
+use super::text::to_lower;
 use super::turn::{FileActivity, Turn};
 use crate::Evidence;
 
@@ -274,6 +275,21 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     (!changed.is_empty()).then(|| describe_changes(&changed))
 }
 
+/// Whether a question only offers to go on.
+fn is_courtesy_question(text: &str) -> bool {
+    const OFFERS: [&str; 7] = [
+        "anything else",
+        "what would you like",
+        "what's next",
+        "how can i help",
+        "what do you want to",
+        "any questions",
+        "还有什么",
+    ];
+    let lower = to_lower(text);
+    OFFERS.iter().any(|offer| lower.contains(offer))
+}
+
 /// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
 /// check.
 pub(super) fn find_open_end(
@@ -285,6 +301,9 @@ pub(super) fn find_open_end(
         if let Some(question) = find_closing_question(&last.answer_parts) {
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
+            if is_courtesy_question(&question.text) {
+                return None;
+            }
             let text = if is_chore_offer(&question.text) {
                 let changed = describe_uncommitted(last)?;
                 format!("The agent asked \"{}\", no answer ({changed})", question.text)
@@ -300,10 +319,11 @@ pub(super) fn find_open_end(
             vec![build_evidence(request.event, request.raw), build_evidence(error, message)];
         let text = format!("Not answered: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
-    } else if last.is_interrupted {
+    } else if last.is_interrupted || last.events.len() == 1 {
         let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
         let evidence = vec![build_evidence(request.event, request.raw)];
-        let text = format!("Interrupted: {}", capitalize(&request.text));
+        let state = if last.is_interrupted { "Interrupted" } else { "Not answered" };
+        let text = format!("{state}: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
     }
     let failing = last.runs.iter().rev().find(|run| run.is_major)?;

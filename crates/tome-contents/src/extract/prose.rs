@@ -173,7 +173,7 @@ const INJECTED_TAGS: [(&str, &str, bool); 18] = [
 ];
 
 /// Returns the parts of a text outside injected blocks. An unclosed tag counts as ordinary text.
-pub(super) fn strip_injected(text: &str) -> Vec<&str> {
+pub(crate) fn strip_injected(text: &str) -> Vec<&str> {
     if !text.contains('<') && !text.contains("&lt;") {
         return vec![text];
     }

@@ -22,8 +22,10 @@ const CORRECTIONS: &[&str] = &[
     "you missed", "you broke", "why did you", "please don't", "don't", "do not", "stop", "undo",
     "revert", "i said", "i told you", "i meant", "i didn't ask", "that doesn't work",
     "this doesn't work", "it doesn't work", "still failing", "still fails", "still broken",
-    "that's incorrect", "incorrect", "不对", "不是", "错了", "違います", "нет,", "не так", "nein",
-    "falsch",
+    "that's incorrect", "incorrect", "still not", "still cannot", "still can't", "you didn't",
+    "u didnt", "u didn't", "it didn't", "不对", "不是", "错了", "不同意", "回滚", "我意思是", "我的意思是", "違います",
+    "違う", "нет,", "не так", "nein", "falsch", "non,", "non ", "ce n'est pas", "no es", "não é",
+    "não,", "아니", "không phải",
 ];
 
 /// Whole confirmations, or their beginnings.
@@ -32,6 +34,8 @@ const CONFIRMATIONS: &[&str] = &[
     "yes", "yeah", "yep", "yup", "ok", "okay", "sure", "great", "perfect", "thanks", "thank you",
     "looks good", "lgtm", "nice", "good", "awesome", "sounds good", "go ahead", "do it", "please do",
     "correct", "exactly", "agreed", "好的", "可以", "はい", "да", "хорошо", "ja", "genau",
+    "同意", "没问题", "行", "执行", "oui", "d'accord", "vas-y", "sí", "dale", "sim", "pode", "네", "좋아", "approved",
+    "proceed", "lets go", "let's go",
 ];
 
 /// Classifies a prompt by its first words.
@@ -119,7 +123,7 @@ pub(super) fn is_convention(sentence: &str) -> bool {
         "we use", "we don't use", "we do not use", "please always", "please never", "don't ever",
         "make sure to always", "make sure you always", "remember to", "remember that",
         "i prefer", "i always want", "i never want", "以后", "永远不要", "总是", "今後は", "必ず", "всегда",
-        "никогда", "immer", "niemals",
+        "никогда", "immer", "niemals", "toujours", "jamais", "siempre", "nunca", "sempre", "항상",
     ];
     const INSIDE: &[&str] = &[
         " should always ",

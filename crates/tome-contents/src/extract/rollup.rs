@@ -345,7 +345,7 @@ fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
         return bullet(&text, [title.grips(), answer.grips()].concat());
     }
     // A commit that names the page needs no second line if its work came to more.
-    let is_told = title.weight <= FROM_CONCLUSION || page.contains(&title.text);
+    let is_told = title.weight < FROM_CONCLUSION + 10 || page.contains(&title.text);
     if let Some(outcome) = outcome.filter(|_| is_told) {
         return bullet(&outcome.text, outcome.grips().to_vec());
     }

@@ -5,9 +5,9 @@ use std::ops::Range;
 use tome_model::{Event, FactKind};
 use tome_text::{collapse_whitespace, truncate_words};
 
-use super::answer::find_statement;
+use super::answer::{find_closing_question, find_statement};
 use super::changes::{changed_files, render_changes_without_counts};
-use super::facts::{collect_facts, describe_rebase, is_corrected};
+use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
 use super::files::FileTouchKind;
 use super::reverted::find_reverted;
 use super::title::title_from_kinds;
@@ -118,12 +118,18 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
     let result =
         result.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
+    let result =
+        result.map(|text| if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text });
     result
         .or_else(|| turn.rebase.as_ref().map(describe_rebase))
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
         .or_else(|| {
             let changed = changed_files(std::slice::from_ref(turn));
             render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
+        })
+        .or_else(|| {
+            let question = find_closing_question(&turn.answer_parts)?;
+            Some(format!("Asked: {}", question.render(RESULT_CHARS_MAX)))
         })
         .or_else(|| {
             let error = events.get(turn.service_error?)?;

@@ -26,19 +26,20 @@ use crate::Evidence;
 
 const TITLE_CHARS_MAX: usize = 96;
 
-/// Preference of a source; stored with the title, so that a period can choose among those of its
-/// segments.
-const FROM_COMMIT: u32 = 60;
-const FROM_PLAN: u32 = 50;
-const FROM_SUMMARY: u32 = 45;
-const FROM_PULL: u32 = 44;
-const FROM_REBASE: u32 = 42;
-pub(super) const FROM_CONCLUSION: u32 = 40;
-pub(super) const FROM_BRANCH: u32 = 30;
-pub(super) const FROM_REQUEST: u32 = 20;
-const FROM_EARLIER_REQUEST: u32 = 15;
-const FROM_VAGUE_REQUEST: u32 = 10;
-pub(super) const FROM_FILES: u32 = 5;
+/// Preference of a source; stored with the title, so that a session or a period can choose among those
+/// of its segments. Of titles from one source, the one of the larger work weighs up to nine more.
+const FROM_COMMIT: u32 = 600;
+const FROM_CHORE_COMMIT: u32 = 510;
+const FROM_PLAN: u32 = 500;
+const FROM_SUMMARY: u32 = 450;
+const FROM_PULL: u32 = 440;
+const FROM_REBASE: u32 = 420;
+pub(super) const FROM_CONCLUSION: u32 = 400;
+pub(super) const FROM_BRANCH: u32 = 300;
+pub(super) const FROM_REQUEST: u32 = 200;
+const FROM_EARLIER_REQUEST: u32 = 150;
+const FROM_VAGUE_REQUEST: u32 = 100;
+pub(super) const FROM_FILES: u32 = 50;
 
 /// Chooses the title of a segment, with its evidence.
 pub(super) fn choose_title(
@@ -104,7 +105,9 @@ fn title_from_commit(turns: &[Turn<'_>]) -> Option<DraftFact> {
     // A conventional subject is written as it is: `feat: …`.
     let is_typed = commit_type(&subject).is_some();
     let text = if is_typed { subject } else { capitalize(&subject) };
-    title(&text, FROM_COMMIT, vec![build_evidence(commit.event, commit.raw)])
+    let is_chore = rank_commit_type(commit.subject) > 0;
+    let source = if is_chore { FROM_CHORE_COMMIT } else { FROM_COMMIT };
+    title(&text, source, vec![build_evidence(commit.event, commit.raw)])
 }
 
 fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
@@ -162,7 +165,7 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         if best.as_ref().is_none_or(|(most, _)| work > *most)
             && let Some(fact) = title(
                 text,
-                FROM_CONCLUSION,
+                FROM_CONCLUSION + weigh_work(work),
                 conclusion.raws.iter().map(|raw| build_evidence(*at, raw)).collect(),
             )
         {
@@ -170,6 +173,11 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         }
     }
     best.map(|(_, fact)| fact)
+}
+
+/// Weight of a turn's work, from 0 to 9, by its number of events.
+fn weigh_work(events: usize) -> u32 {
+    u32::try_from(events / 6).map_or(9, |work| work.min(9))
 }
 
 /// Removes the label before a summary: `Changes: …`.

@@ -17,6 +17,7 @@ use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
 use super::statement::{AnswerSentence, SURE};
+use super::text::to_lower;
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
 
@@ -249,6 +250,24 @@ impl<'a> Turn<'a> {
         !self.commits.is_empty()
             || self.files.iter().any(|file| file.action != FileTouchKind::Read)
             || self.runs.iter().any(|run| run.is_major)
+    }
+
+    /// Whether it only describes what could be done, and asks for consent.
+    pub(super) fn is_proposal(&self) -> bool {
+        #[rustfmt::skip]
+        const CONSENT: &[&str] = &[
+            "look right", "look good?", "sound good?", "this plan", "should i proceed", "shall i proceed",
+            "want me to proceed", "like me to proceed", "ready to proceed", "proceed with", "approve",
+            "do you agree", "is this ok", "是否同意", "同意后", "同意执行", "同意吗", "请确认", "确认后", "是否可以", "可以吗",
+            "よろしいですか", "よろしいでしょうか", "진행할까요", "d'accord ?", "voulez-vous que", "veux-tu que",
+            "quer que eu", "posso prosseguir", "¿procedo", "quieres que proceda",
+        ];
+        let last = self.answer_parts.sentences.iter().rev().take(2);
+        let asks = |text: &str| {
+            let lower = to_lower(text);
+            CONSENT.iter().any(|mark| lower.contains(mark))
+        };
+        !self.has_work() && self.is_answered && last.into_iter().any(|one| asks(&one.plain))
     }
 
     /// The final answer: the last message, if nothing was called after it.
