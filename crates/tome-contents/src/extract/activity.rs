@@ -137,7 +137,9 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
 fn describe_reason(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let conclusion = turn.conclusion.as_ref().map(|(_, found)| found.render(REASON_CHARS_MAX));
     conclusion
-        .or_else(|| Some(find_statement(&turn.answer_parts)?.render(REASON_CHARS_MAX)))
+        .or_else(|| {
+            Some(find_statement(&turn.answer_parts, turn.has_work())?.render(REASON_CHARS_MAX))
+        })
         .or_else(|| {
             let prompt = events.get(turn.prompt?)?.text.split_whitespace();
             let line =

@@ -30,8 +30,12 @@ const VERDICTS: &[&str] = &[
     "fazit", "ursache",
 ];
 
-/// Finds the sentence that states the conclusion of an answer, with the list that it introduces.
-pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+/// Finds the sentence that states the conclusion of an answer, with the list that it introduces. After
+/// work, a step that is left to the user is none.
+pub(super) fn find_conclusion<'a>(
+    parts: &MessageParts<'a>,
+    after_work: bool,
+) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" says nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
@@ -40,7 +44,8 @@ pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSent
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
         // An item below another one is a detail of it.
-        if sentence.is_aside || sentence.shape == SentenceShape::Item && sentence.indent > 1 {
+        let is_detail = sentence.shape == SentenceShape::Item && sentence.indent > 1;
+        if sentence.is_aside || is_detail || after_work && instructs(&sentence.plain) {
             continue;
         }
         let (mut statement, has_list) = read_statement(parts, index, sentence);
@@ -136,7 +141,10 @@ fn answers_shortly(text: &str) -> bool {
 
 /// The first sentence of an answer that says anything: for an answer without a conclusion. An empty
 /// phrase ("All done.") only if there is nothing else.
-pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+pub(super) fn find_statement<'a>(
+    parts: &MessageParts<'a>,
+    after_work: bool,
+) -> Option<AnswerSentence<'a>> {
     let (mut check, mut work, mut item, mut phrase) = (None, None, None, None);
     for (index, sentence) in parts.sentences.iter().enumerate().filter(|(_, one)| !one.is_aside) {
         let (found, has_list) = read_statement(parts, index, sentence);
@@ -151,6 +159,7 @@ pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
             && !is_announcement(text)
             && !is_fragment(text)
             && !looks_ahead(text)
+            && !(after_work && instructs(text))
             && !is_filler(text);
         match says {
             true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
@@ -287,32 +296,44 @@ fn is_fragment(text: &str) -> bool {
 fn looks_ahead(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "if you", "if the issue", "if it", "if this", "you can", "you can now", "you could", "you should",
-        "you'll", "you will", "you may", "you need to", "next question", "next natural", "recommended:",
-        "options are", "options:", "for example", "e.g.", "please", "make sure", "remember to", "feel free",
-        "once you", "after you", "when you", "refresh", "restart", "reload", "you've done", "you're all set",
-        "you are all set", "see you", "需要我", "如需", "如果", "推送后", "请", "建议：", "建议:", "这次应该", "现在应该",
-        "确认后", "同意后", "もし", "よろしければ", "必要であれば", "次に", "si tu veux", "si vous", "tu peux",
-        "vous pouvez", "si quieres", "puedes", "se quiser", "você pode", "quer que", "nếu",
+        "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
+        "feel free", "once you", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
+        "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
+        "quer que", "se quiser", "si quieres",
+    ];
+    const ENDS: [&str; 6] =
+        ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];
+    const INSIDE: [&str; 4] = ["是否同意", "请确认", "应该能", "should work now"];
+    begins_with_marks(text, STARTS)
+        || !text.is_ascii() && ENDS.iter().any(|end| text.ends_with(end))
+        || INSIDE.iter().any(|mark| text.contains(mark))
+}
+
+/// Whether a sentence tells the user to do something.
+fn instructs(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "if", "you can", "you can now", "you could", "you should", "you'll", "you will", "you may",
+        "you need to", "please", "make sure", "remember to", "after you", "when you", "refresh", "restart",
+        "reload", "如果", "请", "もし", "次に", "si vous", "tu peux", "vous pouvez", "puedes", "você pode", "nếu",
     ];
     #[rustfmt::skip]
     const ORDERS: &[&str] = &[
         "run", "update", "open", "set", "try", "check", "install", "add", "replace", "use", "visit",
         "copy", "paste", "go to", "start", "execute", "click", "create",
     ];
-    const ENDS: [&str; 6] =
-        ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];
-    const INSIDE: [&str; 4] = ["是否同意", "请确认", "应该能", "should work now"];
-    let orders = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
+    let is_order = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
         let next = rest.trim_start();
         next.starts_with('`')
             || begins_with_any(next, &["the", "your", "a", "an", "this", "it", "npm", "npx", "pip"])
     });
-    orders
-        || begins_with_any(text, STARTS)
-        || STARTS.iter().any(|start| !start.is_ascii() && text.starts_with(start))
-        || !text.is_ascii() && ENDS.iter().any(|end| text.ends_with(end))
-        || INSIDE.iter().any(|mark| text.contains(mark))
+    is_order || begins_with_marks(text, STARTS)
+}
+
+/// Whether a text begins with one of these words, or with these signs of a script without spaces.
+fn begins_with_marks(text: &str, marks: &[&str]) -> bool {
+    begins_with_any(text, marks)
+        || marks.iter().any(|mark| !mark.is_ascii() && text.starts_with(mark))
 }
 
 /// Whether a sentence answers with yes or no, and says more than that.

@@ -97,7 +97,8 @@ impl Summarizer for Extractive {
 /// decision, or something about a named part of the code.
 pub fn find_conclusion(answer: &str) -> Option<String> {
     let parts = prose::split_message(answer);
-    let found = answer::find_conclusion(&parts).filter(|found| found.score >= statement::SURE)?;
+    let found =
+        answer::find_conclusion(&parts, false).filter(|found| found.score >= statement::SURE)?;
     let says = cues::find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2)
         || answer::names_subject(&found.text);
     says.then_some(found.text)

@@ -35,7 +35,7 @@ const CONFIRMATIONS: &[&str] = &[
     "looks good", "lgtm", "nice", "good", "awesome", "sounds good", "go ahead", "do it", "please do",
     "correct", "exactly", "agreed", "好的", "可以", "はい", "да", "хорошо", "ja", "genau",
     "同意", "没问题", "行", "执行", "oui", "d'accord", "vas-y", "sí", "dale", "sim", "pode", "네", "좋아", "approved",
-    "proceed", "lets go", "let's go",
+    "proceed",
 ];
 
 /// Classifies a prompt by its first words.

@@ -116,8 +116,9 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
 /// else the outcome of its tool calls.
 fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
-    let result =
-        result.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
+    let result = result.or_else(|| {
+        Some(find_statement(&turn.answer_parts, turn.has_work())?.render(RESULT_CHARS_MAX))
+    });
     let result =
         result.map(|text| if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text });
     result

@@ -283,8 +283,8 @@ mod tests {
 
     fn concluded(answer: &str, chars_max: usize) -> String {
         let parts = split_message(answer);
-        let found = find_conclusion(&parts).filter(|found| found.score >= super::SURE);
-        let found = found.or_else(|| find_statement(&parts));
+        let found = find_conclusion(&parts, false).filter(|found| found.score >= super::SURE);
+        let found = found.or_else(|| find_statement(&parts, false));
         found.map(|found| found.render(chars_max)).unwrap_or_default()
     }
 

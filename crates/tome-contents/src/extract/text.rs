@@ -184,7 +184,7 @@ fn strip_leading_marks(line: &str) -> &str {
         if after_number.len() < rest.len() && rest.len() - after_number.len() <= 2 {
             rest = after_number
                 .strip_prefix(". ")
-                .or_else(|| after_number.strip_prefix(") "))
+                .or_else(|| after_number.strip_prefix(')'))
                 .or_else(|| after_number.strip_prefix("、"))
                 .unwrap_or(rest);
         }

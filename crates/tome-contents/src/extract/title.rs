@@ -83,10 +83,14 @@ fn is_chore(subject: &str) -> bool {
 
 /// The type of a conventional commit: `fix` of `fix(lexer)!: accept emoji`.
 fn commit_type(subject: &str) -> Option<&str> {
+    #[rustfmt::skip]
+    const TYPES: &[&str] = &[
+        "feat", "fix", "docs", "chore", "refactor", "perf", "test", "ci", "build", "style", "revert",
+        "release",
+    ];
     let (head, _) = subject.split_once(": ")?;
     let name = head.trim_end_matches('!').split('(').next()?;
-    let is_type = (2..=10).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_lowercase());
-    (is_type && !head.contains(' ')).then_some(name)
+    (TYPES.contains(&name) && !head.contains(' ')).then_some(name)
 }
 
 /// Commits of lower rank say more about the work.

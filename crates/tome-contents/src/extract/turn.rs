@@ -282,7 +282,7 @@ impl<'a> Turn<'a> {
         const CLOSING_WORDS_MAX: usize = 12;
         let (at, answer) = self.final_answer(events)?;
         let sure = |parts: &MessageParts<'a>, least| {
-            find_conclusion(parts).filter(|found| found.score >= least)
+            find_conclusion(parts, self.has_work()).filter(|found| found.score >= least)
         };
         if let Some(found) = sure(&self.answer_parts, SURE) {
             return Some((at, found));
