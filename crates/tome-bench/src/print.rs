@@ -83,7 +83,8 @@ impl SetReport {
             .iter()
             .map(|result| {
                 let types = self.score_by_type(result);
-                json!({"tier": result.tier, "scores": TierScores::average(&result.scored), "types": types})
+                let scores = TierScores::average(&result.scored);
+                json!({"tier": result.tier, "scores": scores, "types": types})
             })
             .collect();
         json!({

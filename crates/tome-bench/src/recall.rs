@@ -101,10 +101,10 @@ async fn measure_set(
     };
     bar.reset();
     bar.set_length((tiers.len() * set.queries.len()) as u64);
-    let asking = QueryRunner { client, set: &set, timeline: &timeline, limit: args.limit, bar };
+    let runner = QueryRunner { client, set: &set, timeline: &timeline, limit: args.limit, bar };
     let mut measured = Vec::with_capacity(tiers.len());
     for tier in tiers {
-        let result = asking.run_tier(tier, rows).await?;
+        let result = runner.run_tier(tier, rows).await?;
         warnings.extend(collect_tier_warnings(&result));
         measured.push(result);
     }

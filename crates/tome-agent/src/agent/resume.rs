@@ -53,12 +53,12 @@ pub(super) fn restore_session(events: &[Event], context: &ContextWindow) -> Rest
 /// Describes a compaction for the head of the context, within a token budget. The summary may contain
 /// tool output and is therefore fenced.
 pub(super) fn render_compaction(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
-    let source = match file {
+    let file = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),
         None => String::new(),
     };
     let intro = format!(
-        "Earlier turns have left this context: {source}recall_memory finds the full text. Summary:\n"
+        "Earlier turns have left this context: {file}recall_memory finds the full text. Summary:\n"
     );
     let room = tokens_max.saturating_sub(budget_tokens(&intro) + 1);
     let rest = "memory_read with scope session has the full text";

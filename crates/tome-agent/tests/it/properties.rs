@@ -83,7 +83,8 @@ proptest! {
     ) {
         let mut script = script.into_iter().cycle();
         let model = Script::by(move |request| {
-            assert!(ContextWindow::request_tokens(request) <= WINDOW, "{}", ContextWindow::request_tokens(request));
+            let tokens = ContextWindow::request_tokens(request);
+            assert!(tokens <= WINDOW, "{tokens}");
             match script.next().unwrap() {
                 Does::Replies(calls, words) => Ok(reply(&calls, words)),
                 Does::Fails(kind) => Err(failure(kind)),

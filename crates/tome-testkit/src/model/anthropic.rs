@@ -16,7 +16,8 @@ pub(super) fn render_message(reply: &ScriptedReply, model: &Value, number: usize
             ReplyPart::Text(text) => json!({"type": "text", "text": text}),
             ReplyPart::Call { name, arguments } => {
                 let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-                json!({"type": "tool_use", "id": call_id(number, index), "name": name, "input": input})
+                let id = call_id(number, index);
+                json!({"type": "tool_use", "id": id, "name": name, "input": input})
             }
         })
         .collect();
@@ -46,7 +47,8 @@ pub(super) fn render_events(reply: &ScriptedReply, model: &Value, number: usize)
         render_block(&mut sent, index, part, number);
     }
     let mut last = json!({
-        "type": "message_delta", "delta": {"stop_reason": stop_reason(reply), "stop_sequence": null},
+        "type": "message_delta",
+        "delta": {"stop_reason": stop_reason(reply), "stop_sequence": null},
     });
     if let (Some(tokens), Some(fields)) = (&reply.tokens, last.as_object_mut()) {
         fields.insert("usage".to_owned(), json!({"output_tokens": tokens.output}));

@@ -44,7 +44,8 @@ pub(super) fn render_chunks(reply: &ScriptedReply, request: &Value, number: usiz
     sent.extend(split_words(text).map(|word| delta(json!({"content": word}))));
     for (index, (name, arguments)) in reply_calls(reply).enumerate() {
         let function = json!({"name": name, "arguments": ""});
-        let start = json!({"index": index, "id": call_id(number, index), "type": "function", "function": function});
+        let id = call_id(number, index);
+        let start = json!({"index": index, "id": id, "type": "function", "function": function});
         sent.push(delta(json!({"tool_calls": [start]})));
         for half in split_in_half(arguments) {
             let more = json!({"index": index, "function": {"arguments": half}});

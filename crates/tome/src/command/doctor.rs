@@ -100,17 +100,8 @@ fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
                 )
             },
         ));
-        checks.extend(status.stores.iter().filter(|store| !store.problem.is_empty()).map(
-            |store| if store.no_answer { warning(
-                    "store",
-                    format!("{} is busy: {}", store.path, store.problem),
-                    "check again in a minute; if it persists, run `tome stop --force`; the next command starts a new daemon",
-                ) } else { bad(
-                    "store",
-                    format!("{} cannot be read: {}", store.path, store.problem),
-                    "fix the cause, or rebuild the store with `tome admin repair`; until then its new events wait in the spool, other projects are not affected",
-                ) },
-        ));
+        let broken = status.stores.iter().filter(|store| !store.problem.is_empty());
+        checks.extend(broken.map(check_broken_store));
         checks.extend(check_damage(context, status)?);
         let size = format_bytes(status.disk_bytes);
         let stores = format_counted(status.projects.len() as u64, "project", "projects");
@@ -324,6 +315,23 @@ fn count_notes(folder: &Path) -> u64 {
         }
     }
     notes
+}
+
+/// A store that is busy or cannot be read.
+fn check_broken_store(store: &v1::Store) -> DoctorCheck {
+    if store.no_answer {
+        warning(
+            "store",
+            format!("{} is busy: {}", store.path, store.problem),
+            "check again in a minute; if it persists, run `tome stop --force`; the next command starts a new daemon",
+        )
+    } else {
+        bad(
+            "store",
+            format!("{} cannot be read: {}", store.path, store.problem),
+            "fix the cause, or rebuild the store with `tome admin repair`; until then its new events wait in the spool, other projects are not affected",
+        )
+    }
 }
 
 /// Has the daemon verify all store files, and merges the damage with that in its status.

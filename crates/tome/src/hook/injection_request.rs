@@ -62,7 +62,7 @@ impl InjectionRequest {
         Some(Self { request, agent: draft.agent.clone(), moment })
     }
 
-    /// Builds the request for a tool call that is about to happen; `None` if nothing is to be injected.
+    /// Builds the request for a tool call that is about to happen; `None` if it injects nothing.
     pub fn from_notice(
         settings: &Settings,
         called: &HookCall,

@@ -21,7 +21,8 @@ fn session(id: &str, agent: &str, branch: &str, minutes: u64, ask: &str, answer:
     );
     let event = |number: u64, fields: Value| {
         let mut line = json!({
-            "id": format!("{id}-{number}"), "session_id": id, "agent": agent, "at": at + number * 1_000,
+            "id": format!("{id}-{number}"), "session_id": id, "agent": agent,
+            "at": at + number * 1_000,
             "meta": {"branch": branch},
         });
         for (name, value) in fields.as_object().unwrap() {

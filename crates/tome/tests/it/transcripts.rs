@@ -99,7 +99,8 @@ fn doctor_reports_duplicates() {
     let at: tome_model::Millis = serde_json::from_value(prompt["at"].clone()).unwrap();
     let (session, text) = (&prompt["session_id"], &prompt["text"]);
     world.ingest(&line_with(&json!({
-        "id": "twice", "session_id": session, "cwd": prompt["cwd"], "text": text, "at": at.0 + 5_000,
+        "id": "twice", "session_id": session, "cwd": prompt["cwd"], "text": text,
+        "at": at.0 + 5_000,
     })));
     assert_eq!(coverage(&world, "codex")["duplicates"], json!(["twice"]));
     let told = world.tome(&["doctor", "--deep"]).stdout;

@@ -251,7 +251,8 @@ proptest! {
         prop_assert!(loose_lines(&before).iter().all(|line| loose_lines(&stored_tree).contains(line)));
         for (draft, stored) in drafts.iter().zip(&stored) {
             let texts = [&draft.title, &draft.description, &draft.content];
-            let missing = texts.iter().flat_map(|text| normalized_sentences(text)).find(|sentence| !now.contains(sentence));
+            let mut sentences = texts.iter().flat_map(|text| normalized_sentences(text));
+            let missing = sentences.find(|sentence| !now.contains(sentence));
             prop_assert_eq!(missing, None, "{:#?}", stored_tree);
             let there = placement::collect_file_entries(&stored.path, &stored_tree[&stored.path]);
             // A later draft of the call may have replaced it under another title.

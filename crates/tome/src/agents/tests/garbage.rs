@@ -281,7 +281,8 @@ proptest! {
         let broken = payload.to_string().replace("\"s1\"", r#""\ud83d""#);
         for payload in [payload.to_string(), broken] {
             let drafts = parse_hook("claude-code", None, payload);
-            prop_assert_eq!(drafts.iter().map(|draft| draft.text.trim()).collect::<String>(), text.trim());
+            let texts: String = drafts.iter().map(|draft| draft.text.trim()).collect();
+            prop_assert_eq!(texts, text.trim());
         }
     }
 }

@@ -112,9 +112,8 @@ impl<'a> ConversationTurn<'a> {
             }
             EventKind::AssistantMessage | EventKind::AssistantStop if !text.is_empty() => {
                 // The end of a turn repeats its last message.
-                let is_repeated = self.steps.iter().rev().any(
-                    |step| matches!(step, TurnStep::Message { text: earlier, .. } if *earlier == text),
-                );
+                let is_same = |step: &TurnStep<'_>| matches!(step, TurnStep::Message { text: earlier, .. } if *earlier == text);
+                let is_repeated = self.steps.iter().any(is_same);
                 if !is_repeated {
                     self.steps.push(TurnStep::Message { number, text });
                 }

@@ -11,12 +11,17 @@ pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) ->
     let elsewhere = answer.elsewhere.iter();
     let elsewhere: Vec<Value> =
         elsewhere.map(|other| json!({"project": other.project, "hits": other.hits})).collect();
+    let topic = if answer.topic_id.is_empty() {
+        Value::Null
+    } else {
+        json!({ "id": answer.topic_id, "label": answer.topic_label })
+    };
     let mut all = object_fields(json!({
         "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
         "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
         "unread": answer.unread, "confidence": non_empty(&answer.confidence),
         "instructions": answer.instructions.iter().map(instruction_json).collect::<Vec<_>>(),
-        "topic": if answer.topic_id.is_empty() { Value::Null } else { json!({ "id": answer.topic_id, "label": answer.topic_label }) },
+        "topic": topic,
     }));
     if explain {
         let stages = answer.stages.iter();

@@ -230,7 +230,8 @@ pub fn plan_json(
         .iter()
         .map(|client| {
             json!({
-                "agent": client.name, "title": client.title, "found": client.find_installation(environment),
+                "agent": client.name, "title": client.title,
+                "found": client.find_installation(environment),
                 "to_do": client.manual_steps,
             })
         })
