@@ -183,6 +183,8 @@ fn is_empty_phrase(text: &str) -> bool {
     let bare = text.trim_end_matches(['.', '!', '。', '！', ' ']);
     let is_phrase = PHRASES.iter().any(|phrase| bare.eq_ignore_ascii_case(phrase));
     let is_short = count_words(bare) <= 4 && text.is_ascii();
+    let is_wide = !text.is_ascii() && bare.chars().all(tome_text::is_han_or_kana);
+    let is_phrase = is_phrase || is_wide && bare.chars().count() <= 4;
     is_phrase || is_short && !bare.chars().any(|c| c.is_ascii_digit()) && !says_what(bare)
 }
 

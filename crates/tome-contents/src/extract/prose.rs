@@ -79,8 +79,12 @@ pub(crate) fn find_template_input(text: &str) -> Option<&str> {
     let at = text.find(HEADING).filter(|at| *at <= HEADING_AT_MAX)?;
     let below = text.get(at + HEADING.len()..)?.trim_start();
     let block = below.strip_prefix("```text").or_else(|| below.strip_prefix("```"))?;
-    let (input, _) = block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
-    Some(input.trim())
+    let (input, rest) =
+        block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
+    let input = input.trim();
+    // Without words of the user, the template says what it is for.
+    let goal = || rest.lines().find(|line| line.starts_with("Goal: ")).unwrap_or_default();
+    Some(if input.is_empty() { goal() } else { input })
 }
 
 /// Whether a line separates the heading of a table from its rows: `|---|:--|`.
