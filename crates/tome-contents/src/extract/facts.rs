@@ -283,6 +283,7 @@ fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> O
 /// The user's consent to what the agent proposed.
 fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
     const CONSENT_WORDS_MAX: usize = 4;
+    const AGREED: &str = " (proposed by the agent, agreed)";
     let first = turn.prompt_parts.sentences.first()?;
     let agrees = turn.reaction == Reaction::Confirmation
         && turn.prompt_parts.sentences.len() == 1
@@ -291,7 +292,8 @@ fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
     let mut evidence: Vec<Evidence> =
         proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();
     evidence.push(build_evidence(turn.prompt?, first.raw));
-    let text = format!("Agreed: {}", proposal.render(FACT_CHARS_MAX - 10));
+    let proposed = proposal.render(FACT_CHARS_MAX - AGREED.len());
+    let text = format!("{}{AGREED}", proposed.trim_end_matches(['.', '。']));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
 

@@ -143,6 +143,11 @@ fn classify_shape(bare: &str) -> SentenceShape {
     let numbered = bare.split_once(['.', ')']).is_some_and(|(number, rest)| {
         number.len() <= 2 && number.chars().all(|c| c.is_ascii_digit()) && rest.starts_with(' ')
     });
+    // The options of a choice: `B) …`.
+    let numbered = numbered
+        || bare.split_once(") ").is_some_and(|(label, _)| {
+            label.len() == 1 && label.chars().all(|c| c.is_ascii_uppercase())
+        });
     if bare.starts_with('#')
         || (bare.starts_with("**") && bare.trim_end_matches(':').ends_with("**"))
     {

@@ -1,5 +1,6 @@
 //! The built-in summarizer, on sample sessions and arbitrary input.
 
+mod answers;
 mod arbitrary_events;
 mod edge_cases;
 mod periods;

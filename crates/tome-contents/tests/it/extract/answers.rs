@@ -1,0 +1,141 @@
+//! Answers that are no results, and choices of the user.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+
+use super::{check, events, rendered, summarize};
+
+#[track_caller]
+fn check_summary(values: &[Value], expected: &Expect) {
+    let line = |(index, value): (usize, &Value)| {
+        let at = 1_772_442_000_000_u64 + u64::try_from(index).unwrap() * 1000;
+        let mut line =
+            json!({"at": at, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app"});
+        line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+        line.to_string()
+    };
+    let events = events(&values.iter().enumerate().map(line).collect::<Vec<_>>().join("\n"));
+    let summary = summarize(&events);
+    check(&summary, &events);
+    expected.assert_eq(&rendered(&summary));
+}
+
+fn user(text: &str) -> Value {
+    json!({"kind": "user_message", "text": text})
+}
+
+fn agent(text: &str) -> Value {
+    json!({"kind": "assistant_message", "text": text})
+}
+
+fn edit(path: &str) -> Value {
+    json!({"kind": "tool_result", "tool": {"name": "Edit", "input": {"file_path": path, "old_string": "a", "new_string": "b"}, "output": {"filePath": path}}})
+}
+
+/// What the agent's service says instead of an answer is no result; the request stays open.
+#[test]
+fn a_limit_of_the_service_is_no_conclusion() {
+    check_summary(
+        &[
+            user("Add retries with backoff to the upload client"),
+            agent("You've hit your limit · resets 11am (UTC)"),
+        ],
+        &expect![[r##"
+            # Add retries with backoff to the upload client
+            - Open: Not answered: Add retries with backoff to the upload client
+                0 "Add retries with backoff to the upload client"
+                1 "You've hit your limit · resets 11am (UTC)"
+            [retries, backoff, upload, client]
+        "##]],
+    );
+}
+
+/// Neither the steps that are left nor the sources are the result.
+#[test]
+fn next_steps_and_sources_are_no_conclusion() {
+    check_summary(
+        &[
+            user("Make the lexer accept unicode identifiers"),
+            edit("/home/dev/app/src/lexer.rs"),
+            agent(
+                "`Lexer::ident` now follows the XID rules.\n\n## Next steps\n- Fixed-width identifiers should be removed from `parser.rs`\n- Run `cargo test`\n\nSources:\n- [Unicode identifiers](https://unicode.org/reports/tr31/)",
+            ),
+        ],
+        &expect![[r##"
+            # Lexer::ident now follows the XID rules
+            - Make the lexer accept unicode identifiers — `Lexer::ident` now follows the XID rules.
+                0 "Make the lexer accept unicode identifiers"
+                2 "`Lexer::ident` now follows the XID rules."
+            [lexer.rs, Lexer::ident, identifiers, unicode, accept, follows, XID]
+        "##]],
+    );
+}
+
+/// A plan that waits for consent is only proposed; the consent is a decision.
+#[test]
+fn a_proposal_is_decided_by_consent() {
+    check_summary(
+        &[
+            user("How should we store the retry state of uploads?"),
+            agent(
+                "The retry state moves into `uploads.db` because a crash must not lose it. Does this plan look right?",
+            ),
+            user("yes"),
+            edit("/home/dev/app/src/uploads.rs"),
+            agent("Retry state is now stored in `uploads.db`."),
+        ],
+        &expect![[r##"
+            # How should we store the retry state of uploads?
+            - Decided: The retry state moves into `uploads.db` because a crash must not lose it (proposed by the agent, agreed)
+                1 "The retry state moves into `uploads.db` because a crash must not lose it."
+                2 "yes"
+            [uploads.rs, retry, store, moves, crash, lose]
+        "##]],
+    );
+}
+
+/// An option chosen by its letter is told in its own words.
+#[test]
+fn an_option_is_told_in_its_own_words() {
+    check_summary(
+        &[
+            user("Which queue should the importer use?"),
+            agent(
+                "A) Keep the channel in memory\nB) Use a table in SQLite\n\nWhich one do you prefer?",
+            ),
+            user("B"),
+            edit("/home/dev/app/src/importer.rs"),
+            agent("The importer now reads its jobs from the SQLite table `jobs`."),
+        ],
+        &expect![[r##"
+            # Changed importer.rs
+            - Decided: Use a table in SQLite (to the question "Which one do you prefer?")
+                1 "B) Use a table in SQLite"
+                2 "B"
+            - The importer now reads its jobs from the SQLite table `jobs`.
+                4 "The importer now reads its jobs from the SQLite table `jobs`."
+            [importer.rs, table, SQLite, jobs, prefer, reads]
+        "##]],
+    );
+}
+
+/// The words of the user below the template of a command, not the template.
+#[test]
+fn the_template_of_a_command_is_no_request() {
+    check_summary(
+        &[
+            user(
+                "## User Input\n\n```text\nAdd a dark theme to the settings page\n```\n\nYou **MUST** consider the user input before proceeding.\n\n## Outline\n\n1. Run `.specify/scripts/check.sh --json` from repo root.",
+            ),
+            edit("/home/dev/app/src/settings.tsx"),
+            agent("The settings page has a dark theme now, chosen with `theme=dark`."),
+        ],
+        &expect![[r##"
+            # Add a dark theme to the settings page
+            - Add a dark theme to the settings page — The settings page has a dark theme now, chosen with `theme=dark`.
+                0 "Add a dark theme to the settings page"
+                2 "The settings page has a dark theme now, chosen with `theme=dark`."
+            [settings.tsx, dark, theme, page, chosen]
+        "##]],
+    );
+}
