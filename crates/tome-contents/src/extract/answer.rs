@@ -299,7 +299,7 @@ fn looks_ahead(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
-        "feel free", "once you", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
+        "feel free", "once you", "you can reply", "reply with", "现在请", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
         "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
         "quer que", "se quiser", "si quieres",
     ];
@@ -322,11 +322,12 @@ fn instructs(text: &str) -> bool {
     #[rustfmt::skip]
     const ORDERS: &[&str] = &[
         "run", "update", "open", "set", "try", "check", "install", "add", "replace", "use", "visit",
-        "copy", "paste", "go to", "start", "execute", "click", "create",
+        "copy", "paste", "go to", "start", "execute", "click", "double-click", "create", "type", "press",
+        "select", "fix",
     ];
     let is_order = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
         let next = rest.trim_start();
-        next.starts_with('`')
+        next.starts_with(['`', '"'])
             || begins_with_any(next, &["the", "your", "a", "an", "this", "it", "npm", "npx", "pip"])
     });
     is_order || begins_with_marks(text, STARTS)

@@ -121,20 +121,22 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     });
     let result =
         result.map(|text| if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text });
+    let error = || {
+        let text = collapse_whitespace(&events.get(turn.service_error?)?.text);
+        Some(format!("No answer: {}", truncate_words(&text, ERROR_CHARS_MAX)))
+    };
+    let question = || {
+        let question = find_closing_question(&turn.answer_parts)?;
+        Some(format!("Asked: {}", question.render(RESULT_CHARS_MAX)))
+    };
+    let changes = || {
+        let changed = changed_files(std::slice::from_ref(turn));
+        render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
+    };
     result
         .or_else(|| turn.rebase.as_ref().map(describe_rebase))
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
-        .or_else(|| {
-            let changed = changed_files(std::slice::from_ref(turn));
-            render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
-        })
-        .or_else(|| {
-            let question = find_closing_question(&turn.answer_parts)?;
-            Some(format!("Asked: {}", question.render(RESULT_CHARS_MAX)))
-        })
-        .or_else(|| {
-            let error = events.get(turn.service_error?)?;
-            let text = collapse_whitespace(&error.text);
-            Some(format!("No answer: {}", truncate_words(&text, ERROR_CHARS_MAX)))
-        })
+        .or_else(error)
+        .or_else(question)
+        .or_else(changes)
 }

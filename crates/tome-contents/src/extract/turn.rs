@@ -10,6 +10,7 @@ use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
 };
+use super::cues::{Cue, find_cue};
 use super::files::{FileTouchKind, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::plan::{PlanHeading, find_plan};
@@ -267,7 +268,16 @@ impl<'a> Turn<'a> {
             let lower = to_lower(text);
             CONSENT.iter().any(|mark| lower.contains(mark))
         };
-        !self.has_work() && self.is_answered && last.into_iter().any(|one| asks(&one.plain))
+        // An answer to a question is no proposal, and neither is what is done already.
+        let is_question =
+            |request: &UserRequest<'_>| request.text.ends_with(['?', '？', '吗', '嘛']);
+        let is_done =
+            |found: &AnswerSentence<'_>| matches!(find_cue(&found.lead), Some((Cue::Outcome, 2..)));
+        !self.has_work()
+            && self.is_answered
+            && !self.request.as_ref().is_some_and(is_question)
+            && !self.conclusion.as_ref().is_some_and(|(_, found)| is_done(found))
+            && last.into_iter().any(|one| asks(&one.plain))
     }
 
     /// The final answer: the last message, if nothing was called after it.
