@@ -11,7 +11,8 @@ use tome_text::count_words;
 use super::answer::find_closing_question;
 use super::clause::{capitalize, cut_clause};
 use super::draft_fact::{DraftFact, build_evidence};
-use super::text::{output_texts, plain_text};
+use super::prose::{MessageParts, SentenceShape};
+use super::text::{begins_with_any, output_texts, plain_text, to_lower};
 use super::turn::Turn;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
@@ -32,9 +33,10 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
             Some(answers) => Cow::Owned(question.find_answer(index, answers)?),
             None => Cow::Borrowed(find_quoted_answer(question.text, &outputs)?),
         };
-        let answer = plain_text(&raw).replace(" (Recommended)", "");
+        let answer = strip_recommendation(&plain_text(&raw));
         let answer = answer.trim_end_matches(['.', '!', ' ']);
-        if !(1..=ANSWER_WORDS_MAX).contains(&count_words(answer)) || is_unanswered(answer) {
+        let is_answer = (1..=ANSWER_WORDS_MAX).contains(&count_words(answer));
+        if !is_answer || is_unanswered(answer) || !asks_for_choice(question.text) {
             return None;
         }
         let asked = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
@@ -52,6 +54,7 @@ pub(super) fn find_option_choice(
     events: &[Event],
 ) -> Option<DraftFact> {
     const OPTION_CHARS_MAX: usize = 110;
+    const OPTION_WORDS_MIN: usize = 4;
     let (answer_at, answer) = before.final_answer(events)?;
     let prompt = turn.prompt?;
     let typed = events.get(prompt)?.text.trim();
@@ -71,11 +74,27 @@ pub(super) fn find_option_choice(
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
-    let question = find_closing_question(&before.answer_parts)
-        .map(|found| format!(" (to the question \"{}\")", cut_clause(&found.text, 80)));
+    let question = find_any_question(&before.answer_parts)
+        .map(|question| format!(" (to the question \"{}\")", cut_clause(&question, 90)));
+    // Without its question, only a long option says what it is about.
+    if question.is_none() && count_words(&option) < OPTION_WORDS_MIN {
+        return None;
+    }
     let text = format!("{}{}", capitalize(&option), question.unwrap_or_default());
     let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
     (count_words(&option) >= 1).then(|| DraftFact::new(FactKind::Decision, &text, 8, evidence))?
+}
+
+/// The last question of an answer, or the heading that is one.
+fn find_any_question(parts: &MessageParts<'_>) -> Option<String> {
+    let closing = find_closing_question(parts).map(|found| found.text);
+    closing.or_else(|| {
+        let sentences = parts.sentences.iter().rev();
+        let mut questions = sentences.filter(|sentence| sentence.shape != SentenceShape::Item);
+        let is_question =
+            |text: &str| text.ends_with(['?', '？']) || begins_with_any(text, &["question"]);
+        questions.find(|one| is_question(&one.plain)).map(|one| one.plain.clone())
+    })
 }
 
 /// The text of an option with this label: `B) …`, `2. …`, `- **B**: …`, `| B | … |`.
@@ -97,10 +116,39 @@ fn is_question_tool(name: &str) -> bool {
     QUESTION_TOOLS.contains(&name.rsplit("__").next().unwrap_or(&name))
 }
 
-/// Answers that say that there is none.
+/// Answers that say that there is none, and secrets.
 fn is_unanswered(answer: &str) -> bool {
     let lower = answer.to_lowercase();
-    ["unanswered", "no answer", "skipped", "no preference"].contains(&lower.as_str())
+    ["unanswered", "no answer", "skipped", "no preference", "none of the above", "other"]
+        .contains(&lower.as_str())
+        || lower.contains("[redacted")
+}
+
+/// An option without the mark that the agent recommends it.
+fn strip_recommendation(answer: &str) -> String {
+    ["(Recommended)", "(recommended)", "(推荐)", "（推荐）", "(推薦)", "(推奨)"]
+        .iter()
+        .fold(answer.to_owned(), |text, mark| text.replace(mark, ""))
+        .trim()
+        .to_owned()
+}
+
+/// Whether a question lets the user choose what to do, rather than asking for a fact ("Did it work?") or
+/// for leave to take the next step.
+fn asks_for_choice(question: &str) -> bool {
+    #[rustfmt::skip]
+    const FACTS: &[&str] = &[
+        "can you see", "can you confirm", "did", "do you see", "do you have", "what happened",
+        "what error", "what is", "what's", "what are the", "is", "are", "has", "have", "was", "were",
+        "were you able",
+    ];
+    #[rustfmt::skip]
+    const STEPS: &[&str] = &[
+        "restart", "sudo", "next step", "do next", "proceed", "continue", "ready to", "commit now",
+        "right now", "now or later", "run it", "run the", "下一步", "继续",
+    ];
+    let lower = to_lower(question);
+    !begins_with_any(question.trim(), FACTS) && !STEPS.iter().any(|step| lower.contains(step))
 }
 
 struct Question<'a> {
@@ -203,7 +251,7 @@ mod tests {
     fn questions() -> Value {
         json!({"questions": [
             {"question": LEXER, "header": "Lexer", "id": "lexer", "options": [{"label": "logos"}]},
-            {"question": "Keep the old one?", "header": "Old", "id": "old"},
+            {"question": "Should we keep the old one?", "header": "Old", "id": "old"},
         ]})
     }
 
@@ -211,12 +259,14 @@ mod tests {
     fn an_answer_is_a_decision_in_the_format_of_every_agent() {
         let chosen = format!("Logos (to the question \"{LEXER}\")");
         let sentence = format!(
-            "Your questions have been answered: \"{LEXER}\"=\"logos (Recommended)\", \"Keep the old \
-             one?\"=\"No, delete it\". You can now continue with these answers in mind."
+            "Your questions have been answered: \"{LEXER}\"=\"logos (Recommended)\", \"Should we keep \
+             the old one?\"=\"No, delete it\". You can now continue with these answers in mind."
         );
-        let both =
-            [chosen.clone(), "No, delete it (to the question \"Keep the old one?\")".to_owned()];
-        let answers = json!({LEXER: "logos", "Keep the old one?": "No, delete it"});
+        let both = [
+            chosen.clone(),
+            "No, delete it (to the question \"Should we keep the old one?\")".to_owned(),
+        ];
+        let answers = json!({LEXER: "logos", "Should we keep the old one?": "No, delete it"});
         let object = json!({"questions": questions()["questions"], "answers": answers});
         assert_eq!(choices("AskUserQuestion", questions(), object), both);
         assert_eq!(choices("AskUserQuestion", questions(), json!(sentence)), both);

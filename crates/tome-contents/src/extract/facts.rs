@@ -265,6 +265,8 @@ fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> O
         || first.plain.ends_with(['?', '？'])
         || refers_by_number(strip_courtesy(&first.plain))
         || !concerns_question(&first.plain, &question.text)
+        || is_unsure(&first.plain)
+        || first.plain.starts_with(['/', '`', '$'])
     {
         return None;
     }
@@ -288,7 +290,11 @@ fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
     let agrees = turn.reaction == Reaction::Confirmation
         && turn.prompt_parts.sentences.len() == 1
         && count_words(&first.plain) <= CONSENT_WORDS_MAX;
-    let (at, proposal) = before.conclusion.as_ref().filter(|_| agrees && before.is_proposal())?;
+    // Leave to commit or to look is no decision: the plan must name steps, and change files.
+    let changes = turn.files.iter().any(|file| file.action != FileTouchKind::Read);
+    let (at, proposal) = before.conclusion.as_ref().filter(|(_, plan)| {
+        agrees && before.is_proposal() && changes && !turn.is_interrupted && plan.items.len() >= 2
+    })?;
     let mut evidence: Vec<Evidence> =
         proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();
     evidence.push(build_evidence(turn.prompt?, first.raw));
@@ -316,6 +322,8 @@ fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
 fn is_unsure(text: &str) -> bool {
     const STARTS: &[&str] = &[
         "maybe",
+        "what about",
+        "how about",
         "perhaps",
         "i thought",
         "hold on",

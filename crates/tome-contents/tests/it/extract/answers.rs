@@ -76,20 +76,24 @@ fn next_steps_and_sources_are_no_conclusion() {
 fn a_proposal_is_decided_by_consent() {
     check_summary(
         &[
-            user("How should we store the retry state of uploads?"),
+            user("Make the retry state of uploads survive a crash"),
             agent(
-                "The retry state moves into `uploads.db` because a crash must not lose it. Does this plan look right?",
+                "The plan has two steps:\n- Move the retry state into `uploads.db`\n- Read it again when the client starts\n\nDoes this plan look right?",
             ),
             user("yes"),
             edit("/home/dev/app/src/uploads.rs"),
             agent("Retry state is now stored in `uploads.db`."),
         ],
         &expect![[r##"
-            # How should we store the retry state of uploads?
-            - Decided: The retry state moves into `uploads.db` because a crash must not lose it (proposed by the agent, agreed)
-                1 "The retry state moves into `uploads.db` because a crash must not lose it."
+            # Make the retry state of uploads survive a crash
+            - Decided: The plan has two steps: Move the retry state into `uploads.db`; Read it again when the client starts (proposed by the agent, agreed)
+                1 "The plan has two steps:"
+                1 "- Move the retry state into `uploads.db`"
+                1 "- Read it again when the client starts"
                 2 "yes"
-            [uploads.rs, retry, store, moves, crash, lose]
+            - Retry state is now stored in `uploads.db`.
+                4 "Retry state is now stored in `uploads.db`."
+            [uploads.rs, retry, survive, crash, plan, client, stored]
         "##]],
     );
 }
