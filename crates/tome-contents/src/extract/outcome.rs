@@ -77,6 +77,8 @@ const INTERRUPTED: [&str; 6] = [
 const TIMED_OUT: [&str; 4] =
     ["Command timed out after", "command timed out", "timed out after", "Timeout: "];
 const NOT_RUN: [&str; 2] = ["Sibling tool call errored", "Cancelled: parallel tool call"];
+const BACKGROUND: [&str; 2] =
+    ["Command running in background", "Command was manually backgrounded"];
 /// Errors of a call that was made with wrong arguments, so that nothing ran.
 const INVALID: [&str; 5] =
     ["InputValidationError", "No such tool", "Unknown tool", "Invalid tool", "Tool not found"];
@@ -108,6 +110,10 @@ pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
     }
     if error.is_some() {
         return ToolOutcome::Failed;
+    }
+    // It goes on after the call.
+    if begins(&BACKGROUND) || tool.output.get("backgroundTaskId").is_some_and(Value::is_string) {
+        return ToolOutcome::Unknown;
     }
     let code = find_exit_code(event, tool, &texts);
     if code.is_none_or(|code| code != 0) && (begins(&TIMED_OUT) || has_timed_out(tool)) {

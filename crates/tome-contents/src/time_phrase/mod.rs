@@ -34,9 +34,11 @@ static LANGUAGES: LazyLock<Vec<Grammar>> =
 /// A longer query is pasted text; only its start is searched.
 const QUERY_BYTES_MAX: usize = 4 * 1024;
 
-/// Parses a text that is nothing but a time: `last week`, `2026-11-14`.
+/// Parses a text that is nothing but a time: `last week`, `2026-11-14`, `2026-11-02..2026-11-14`.
 pub fn parse_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<TimeSpan> {
     let text = truncate_to(text, QUERY_BYTES_MAX);
+    let as_words = text.split_once("..").map(|(from, to)| format!("{from} to {to}"));
+    let text = as_words.as_deref().unwrap_or(text);
     let tokens = token::tokenize(text);
     let here = ReferenceTime::new(now, zone);
     LANGUAGES.iter().find_map(|grammar| {
