@@ -52,25 +52,39 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
                 && covers(other, last)
         });
         // Another selection of tests passed later, which does not tell whether this is fixed.
-        let is_unclear = passed.is_none()
-            && runs.iter().any(|other| {
-                other.event > last.event
-                    && other.name == run.name
-                    && other.outcome == CommandOutcome::Passed
-            });
+        let other_passed = runs.iter().filter(|_| passed.is_none()).find(|other| {
+            other.event > last.event
+                && other.name == run.name
+                && other.outcome == CommandOutcome::Passed
+        });
+        let is_slip = is_usage_error(&message) && (passed.is_some() || other_passed.is_some());
+        if is_slip || message.trim().ends_with(':') && count_words(&message) <= 3 {
+            continue;
+        }
         let mut evidence = vec![build_evidence(run.event, line)];
         evidence.extend(run.failed_test.map(|test| build_evidence(run.event, test)));
         let fixed = match passed {
             Some(passed) => {
                 let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
                 evidence.push(build_evidence(passed.event, shows));
-                let between = changed_between(turns, run.event, passed.event);
+                let mut between = changed_between(turns, run.event, passed.event);
+                between.retain(|file| may_fix(run, file.path));
                 evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
                 let word =
                     if is_reverted(events, run.event, passed.event) { "reverting " } else { "" };
-                format!(" — passed after {word}{}", describe_changes(&between))
+                match between.as_slice() {
+                    [] => " — passed in a later run".to_owned(),
+                    files => format!(" — passed after {word}{}", describe_changes(files)),
+                }
             }
-            None => String::new(),
+            None => match other_passed {
+                Some(other) => {
+                    let shows = other.line.unwrap_or_else(|| first_line(other.command_line));
+                    evidence.push(build_evidence(other.event, shows));
+                    " — another run of it passed later".to_owned()
+                }
+                None => String::new(),
+            },
         };
         let text = format!("`{}` failed: ", run.name);
         let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
@@ -84,7 +98,7 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         let text = format!("{text}{shown}{fixed}");
         let turn = turns.iter().find(|turn| turn.events.contains(&run.event));
         let weight = match passed {
-            None if is_unclear => PASSING_TROUBLE,
+            None if other_passed.is_some() => PASSING_TROUBLE,
             None => 6,
             Some(_)
                 if !is_bare_failure(&why)
@@ -96,6 +110,29 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         };
         facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
     }
+}
+
+/// Whether a command was only called in a wrong way.
+fn is_usage_error(message: &str) -> bool {
+    const MARKS: [&str; 9] = [
+        "unknown option",
+        "unknown flag",
+        "unknown command",
+        "unrecognized option",
+        "unrecognized arguments",
+        "unexpected argument",
+        "invalid option",
+        "command not found",
+        "missing script",
+    ];
+    let lower = to_lower(message);
+    MARKS.iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a change of a file can be why a command passes: not that of a text, and nothing for git.
+fn may_fix(run: &CommandRun<'_>, path: &str) -> bool {
+    let is_text = [".md", ".txt", ".rst", ".log"].iter().any(|end| path.ends_with(end));
+    !is_text && !run.name.starts_with("git ")
 }
 
 /// Why a command failed: the message, after the name of the test.
@@ -204,7 +241,7 @@ fn changed_between<'t, 'a>(
 
 fn describe_changes(files: &[&FileActivity<'_>]) -> String {
     match files {
-        [] => "a later run".to_owned(),
+        [] => "changes".to_owned(),
         [only] => format!("changes to {}", base_name(only.path)),
         [first, second] => {
             format!("changes to {} and {}", base_name(first.path), base_name(second.path))
