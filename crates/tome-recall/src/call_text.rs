@@ -16,6 +16,8 @@ use tome_text::{LineBreaks, excerpt_around, truncate_words};
 
 /// Characters of the line that describes the call.
 const LINE_CHARS_MAX: usize = 120;
+/// Characters of the passage.
+const PASSAGE_CHARS_MAX: usize = 280;
 
 /// Renders the hit; `None` if the event is no tool call. `text` is the searchable text of the event,
 /// and `shown` the range of the match in it.
@@ -39,7 +41,9 @@ pub(super) fn render_call_text(
     let from = skip_arguments(event, &call, text, shown);
     let rest = text.get(from..).unwrap_or_default();
     let shown = shown.start.saturating_sub(from)..shown.end.saturating_sub(from);
-    let excerpt = excerpt_around(rest, &shown, chars_max, LineBreaks::Keep);
+    // One more for the end of the line, and two for the marks of a cut.
+    let room = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);
+    let excerpt = excerpt_around(rest, &shown, room, LineBreaks::Keep);
     Some(if excerpt.is_empty() { line } else { format!("{line}\n{excerpt}") })
 }
 
@@ -96,7 +100,7 @@ mod tests {
         };
         let text = crate::indexer::event_text(&event);
         let at = text.find(word).unwrap();
-        render_call_text(&event, &text, &(at..at + word.len()), 80).unwrap()
+        render_call_text(&event, &text, &(at..at + word.len()), 120).unwrap()
     }
 
     #[test]

@@ -292,7 +292,7 @@ pub(super) fn describe_call(
     let body = found.candidate.body.as_ref().filter(|body| body.tool.is_some());
     let Some(body) = body else { return };
     let shown = find_shown_range(found, &body.text, plan);
-    if let Some(text) = render_call_text(event, &body.text, &shown, AGENT_SNIPPET_CHARS) {
+    if let Some(text) = render_call_text(event, &body.text, &shown, SNIPPET_CHARS) {
         hit.text = text;
     }
 }

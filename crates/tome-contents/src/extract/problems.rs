@@ -356,11 +356,10 @@ pub(super) fn find_open_end(
             vec![build_evidence(request.event, request.raw), build_evidence(error, message)];
         let text = format!("Not answered: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
-    } else if last.is_interrupted || last.prompt.is_some() && last.events.len() == 1 {
+    } else if last.is_interrupted {
         let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
         let evidence = vec![build_evidence(request.event, request.raw)];
-        let state = if last.is_interrupted { "Interrupted" } else { "Not answered" };
-        let text = format!("{state}: {}", capitalize(&request.text));
+        let text = format!("Interrupted: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
     }
     let failing = last.runs.iter().rev().find(|run| run.is_major)?;

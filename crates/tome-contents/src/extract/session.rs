@@ -10,6 +10,7 @@ use super::changes::{changed_files, render_changes_without_counts};
 use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
 use super::files::FileTouchKind;
 use super::reverted::find_reverted;
+use super::text::to_lower;
 use super::title::title_from_kinds;
 use super::turn::Turn;
 
@@ -121,22 +122,32 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     });
     let result =
         result.map(|text| if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text });
-    let error = || {
-        let text = collapse_whitespace(&events.get(turn.service_error?)?.text);
-        Some(format!("No answer: {}", truncate_words(&text, ERROR_CHARS_MAX)))
-    };
-    let question = || {
-        let question = find_closing_question(&turn.answer_parts)?;
-        Some(format!("Asked: {}", question.render(RESULT_CHARS_MAX)))
-    };
-    let changes = || {
-        let changed = changed_files(std::slice::from_ref(turn));
-        render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
-    };
-    result
-        .or_else(|| turn.rebase.as_ref().map(describe_rebase))
+    if result.is_some() {
+        return result;
+    }
+    let changed = changed_files(std::slice::from_ref(turn));
+    let changes = turn
+        .rebase
+        .as_ref()
+        .map(describe_rebase)
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
-        .or_else(error)
-        .or_else(question)
-        .or_else(changes)
+        .or_else(|| render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted));
+    let ending = describe_ending(turn, events);
+    match (changes, ending) {
+        (Some(changes), Some((label, text))) => {
+            Some(format!("{changes}; {}: {text}", to_lower(label)))
+        }
+        (Some(changes), None) => Some(changes),
+        (None, ending) => ending.map(|(label, text)| format!("{label}: {text}")),
+    }
+}
+
+/// How a turn without a result ended: with a message of the agent's service, or with a question.
+fn describe_ending(turn: &Turn<'_>, events: &[Event]) -> Option<(&'static str, String)> {
+    if let Some(error) = turn.service_error.and_then(|at| events.get(at)) {
+        let text = collapse_whitespace(&error.text);
+        return Some(("No answer", truncate_words(&text, ERROR_CHARS_MAX)));
+    }
+    let question = find_closing_question(&turn.answer_parts)?;
+    Some(("Asked", question.render(RESULT_CHARS_MAX)))
 }
