@@ -39,11 +39,11 @@ impl Recall {
     }
 
     /// Indexes the coder's notes that changed since the last update, so that a lesson is found by its
-    /// meaning as soon as it is written. If that fails, or would have to wait for another update, the
-    /// query scans them.
+    /// meaning as soon as it is written. Waits for the portion that another update is writing. If that
+    /// fails, the query scans them.
     pub(super) fn index_new_lessons(&self) {
         let set = self.indexer.coder_set();
-        if self.indexer.has_changed_files(&set) && self.indexer.batch_lock.try_lock().is_ok() {
+        if self.indexer.has_changed_files(&set) {
             let _ = self.indexer.catch_up(&set, &|| false);
         }
     }

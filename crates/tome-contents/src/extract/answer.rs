@@ -4,7 +4,7 @@
 use tome_text::count_words;
 
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
-use super::prose::{MessageParts, SentenceShape};
+use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
 use super::text::{
@@ -38,6 +38,8 @@ pub(super) fn find_conclusion<'a>(
 ) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" says nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
+    // Severe findings weigh more than what passed beside them.
+    let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
         return Some(conclusion);
     }
@@ -65,6 +67,9 @@ pub(super) fn find_conclusion<'a>(
     if let Some(list) = find_whole_list(parts, index, &best) {
         return Some(list);
     }
+    if let Some(both) = join_solution(parts, &best) {
+        return Some(both);
+    }
     Some(if index > 0 { join_report(parts, best) } else { best })
 }
 
@@ -81,6 +86,39 @@ fn find_whole_list<'a>(
     let is_introduced =
         has_list && sentence.shape == SentenceShape::Running && !is_filler(&list.lead);
     is_introduced.then_some(AnswerSentence { score: best.score, ..list })
+}
+
+/// Puts the labelled solution behind the labelled cause.
+fn join_solution<'a>(
+    parts: &MessageParts<'a>,
+    cause: &AnswerSentence<'a>,
+) -> Option<AnswerSentence<'a>> {
+    #[rustfmt::skip]
+    const CAUSES: &[&str] = &[
+        "root cause", "the root cause", "cause", "the cause", "problem", "the problem", "the issue", "the bug",
+        "raíz del problema", "causa", "el problema", "problème", "le problème", "o problema", "原因", "根本原因",
+    ];
+    #[rustfmt::skip]
+    const SOLUTIONS: &[&str] = &[
+        "fix", "the fix", "solution", "the solution", "fixed", "solución", "solução", "correction", "解决方案", "修复",
+    ];
+    let is_labelled = |text: &str, labels: &[&str]| {
+        labels.iter().filter(|label| may_begin_with(text, label)).any(|label| {
+            strip_prefix_ignoring_case(text, label)
+                .is_some_and(|rest| rest.trim_start().starts_with([':', '：', '—']))
+        })
+    };
+    let fixes = |sentence: &&ProseSentence<'a>| {
+        is_labelled(&sentence.plain, SOLUTIONS) && !sentence.plain.ends_with([':', '：'])
+    };
+    let fix = parts.sentences.iter().find(fixes)?;
+    if !is_labelled(&cause.text, CAUSES) || !cause.items.is_empty() {
+        return None;
+    }
+    let mut raws = cause.raws.clone();
+    raws.push(fix.raw);
+    let text = format!("{} {}", cause.text, fix.plain);
+    Some(AnswerSentence { raws, lead: text.clone(), text, ..cause.clone() })
 }
 
 /// Puts the verdict that begins an answer before the sentence that says more: "Both comments posted.",
@@ -169,7 +207,8 @@ pub(super) fn find_statement<'a>(
             false => {}
         }
     }
-    work.or(check).or(item).or(phrase)
+    // After work, the changed files say more than one detail.
+    work.or(check).or(item.filter(|_| !after_work)).or(phrase)
 }
 
 /// Whether a sentence has no noun or number of its own: "All done.", "更新完成。"
@@ -185,6 +224,10 @@ fn is_empty_phrase(text: &str) -> bool {
     let is_short = count_words(bare) <= 4 && text.is_ascii();
     let is_wide = !text.is_ascii() && bare.chars().all(tome_text::is_han_or_kana);
     let is_phrase = is_phrase || is_wide && bare.chars().count() <= 4;
+    // A heading that is not marked as one.
+    let is_heading = count_words(bare) <= 3 && bare.len() == text.trim_end().len();
+    let is_heading = is_heading && text.is_ascii() && extract_terms(text).len() <= 3;
+    let is_phrase = is_phrase || is_heading && !has_identifier(&extract_terms(text));
     is_phrase || is_short && !bare.chars().any(|c| c.is_ascii_digit()) && !says_what(bare)
 }
 
@@ -237,7 +280,8 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
     }
     let verdict = begins_with_any(text, VERDICTS);
     let lead_in = text.ends_with([':', '：']);
-    if lead_in && !verdict {
+    // A whole sentence may lead to a table or to code.
+    if lead_in && !verdict && (words < 6 || text.ends_with('：')) {
         return None;
     }
     let length = match words {
@@ -277,7 +321,7 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
             - i32::from(checks) * 7
             - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text, &terms)) * 8
             - i32::from(names == 0 && counts_only(text)) * 6
-            - i32::from(is_step(text)) * 6
+            - i32::from(is_step(text) || is_side_note(text)) * 6
             - i32::from(is_filler(text)) * 5
             - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
@@ -347,6 +391,22 @@ fn is_plain_answer(text: &str) -> bool {
     })
 }
 
+/// Whether a verdict finds nothing.
+fn is_harmless(text: &str) -> bool {
+    let lower = to_lower(text);
+    ["pass", "none", "no issues", "no action"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether an answer lists findings of high severity.
+fn has_severe_finding(parts: &MessageParts<'_>) -> bool {
+    const SEVERE: &[&str] =
+        &["critical:", "high:", "blocker:", "severe:", "critical —", "p0", "p1"];
+    parts.sentences.iter().any(|sentence| {
+        let lower = to_lower(&sentence.plain);
+        SEVERE.iter().any(|start| lower.starts_with(start))
+    })
+}
+
 /// Whether a labelled sentence tells the problem; the one about its solution says more.
 fn is_complaint(text: &str) -> bool {
     begins_with_any(text, &["problem", "the problem", "the issue", "the bug"])
@@ -375,6 +435,24 @@ fn is_about_layout(text: &str) -> bool {
         ["formatting", "alignment", "whitespace", "indentation", "gofmt", "prettier", "rustfmt"];
     let lower = to_lower(text);
     WORDS.iter().any(|word| lower.contains(word))
+}
+
+/// Whether a sentence adds something beside the result.
+fn is_side_note(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "note",
+        "one note",
+        "one thing",
+        "one caveat",
+        "caveat",
+        "worth noting",
+        "trade-off",
+        "nota",
+        "remarque",
+        "注意",
+        "备注",
+    ];
+    begins_with_any(text, STARTS)
 }
 
 /// Whether a sentence leads on to the next step.

@@ -66,7 +66,8 @@ const OUTCOMES: CuePhrases = &[
     ("通过", 2), ("已", 1), ("成功", 2), ("しました", 2), ("完了", 3), ("修正", 2), ("通りました", 3), ("成功", 2),
     ("готово", 3), ("исправил", 3), ("исправлено", 3), ("теперь", 1), ("добавил", 2),
     ("проходят", 3), ("проходит", 2), ("перенёс", 2), ("убрал", 2), ("fertig", 3), ("behoben", 3),
-    ("erledigt", 3), ("terminé", 3), ("corrigé", 3), ("ajouté", 2), ("ajoutée", 2), ("créé", 2),
+    ("erledigt", 3), ("terminé", 3), ("terminée", 3), ("corrigée", 3), ("créée", 2), ("mise à jour", 2),
+    ("terminado", 3), ("completado", 3), ("implementado", 3), ("finalizado", 3), ("corrigé", 3), ("ajouté", 2), ("ajoutée", 2), ("créé", 2),
     ("supprimé", 2), ("mis à jour", 2), ("corregido", 3), ("listo", 2), ("añadido", 2), ("agregado", 2),
     ("creado", 2), ("actualizado", 2), ("eliminado", 2), ("concluído", 3), ("corrigido", 3),
     ("adicionado", 2), ("criado", 2), ("atualizado", 2), ("removido", 2), ("완료", 3), ("수정했", 3),
@@ -78,7 +79,7 @@ const OUTCOMES: CuePhrases = &[
 const FILLERS: &[&str] = &[
     "looking at", "first,", "next,", "i can see", "i see", "now update", "now add", "now the",
     "now run", "now fix", "now check", "noted", "absolutely", "certainly", "that sounds", "sounds good", "it's great", "that's great", "that's fantastic", "it's completely", "makes sense", "that makes sense", "congratulations", "thank you", "i have all", "committed as", "you're welcome", "interesting",
-    "nothing", "no changes", "good", "great", "perfect", "ok", "okay", "sure", "of course",
+    "i now have", "now i have", "i have comprehensive", "nothing", "no changes", "good", "great", "perfect", "ok", "okay", "sure", "of course",
     "you're right", "you are right", "got it", "thanks", "excellent", "understood", "alright",
     "happy to", "yes.", "wait", "hmm", "actually,", "here's", "here is", "here are", "also",
     "one question", "a few questions", "before i", "好的", "先看", "首先", "まず", "では", "次に", "それでは", "はい",
