@@ -129,7 +129,7 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
     let text = &first.plain;
     let is_verdict = first.shape == SentenceShape::Running
         && count_words(text) <= VERDICT_WORDS_MAX
-        && (reports_end(text) || answers_shortly(text))
+        && (reports_end(text) && !is_empty_phrase(text) || answers_shortly(text))
         && !is_check_report(text)
         && !is_announcement(text)
         && !looks_ahead(text)

@@ -119,8 +119,17 @@ fn is_question_tool(name: &str) -> bool {
 /// Answers that say that there is none, and secrets.
 fn is_unanswered(answer: &str) -> bool {
     let lower = answer.to_lowercase();
-    ["unanswered", "no answer", "skipped", "no preference", "none of the above", "other"]
-        .contains(&lower.as_str())
+    [
+        "unanswered",
+        "no answer",
+        "skipped",
+        "no preference",
+        "none of the above",
+        "other",
+        "you decide",
+    ]
+    .contains(&lower.as_str())
+        || lower.starts_with("not sure")
         || lower.contains("[redacted")
 }
 

@@ -57,7 +57,7 @@ const CAUSES: CuePhrases = &[
 
 #[rustfmt::skip]
 const OUTCOMES: CuePhrases = &[
-    ("fixed", 3), ("done", 2), ("all tests pass", 4), ("tests pass", 3), ("passes", 2),
+    ("fixed", 3), ("done", 2), ("applied", 2), ("all tests pass", 4), ("tests pass", 3), ("passes", 2),
     ("all green", 3), ("green", 1), ("implemented", 3), ("added", 2), ("works", 2), ("is ready", 2),
     ("updated", 2), ("renamed", 2), ("completed", 2), ("complete", 2), ("merged", 3),
     ("deployed", 3), ("moved", 2), ("removed", 2), ("replaced", 2), ("created", 2), ("resolved", 3),

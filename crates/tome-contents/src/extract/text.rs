@@ -150,7 +150,8 @@ pub(super) fn plain_text(raw: &str) -> String {
         if !text.is_empty() {
             text.push(' ');
         }
-        text.push_str(word);
+        // Phrases are recognized by the plain apostrophe.
+        text.extend(word.chars().map(|c| if c == '’' { '\'' } else { c }));
     }
     text
 }
