@@ -98,7 +98,8 @@ pub(super) fn build_session_page(
     Ok(Some(page))
 }
 
-/// What the user typed: without the template of a command, and without what an editor or the agent added.
+/// The words that the user typed: without the template of a command, and without what an editor or the
+/// agent added.
 fn prompt_text(event: &Event) -> String {
     match find_template_input(&event.text).filter(|input| !input.is_empty()) {
         Some(input) => input.to_owned(),

@@ -7,9 +7,8 @@ use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
-use super::text::{
-    begins_with_any, may_begin_with, strip_any_prefix, strip_prefix_ignoring_case, to_lower,
-};
+use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
+use super::unfinished::{instructs, is_fragment, looks_ahead};
 use super::verdict::{find_fixed_row, find_verdicts};
 
 /// Removes the label before a conclusion: `Root cause: …`.
@@ -326,61 +325,6 @@ fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) 
             - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
     )
-}
-
-/// Whether a text is a part of a sentence: it ends with a comma, or begins with a particle.
-fn is_fragment(text: &str) -> bool {
-    const PARTICLES: [char; 7] = ['を', 'が', 'は', 'に', 'で', 'と', 'も'];
-    let mut chars = text.chars();
-    let begins = chars.next().is_some_and(|c| PARTICLES.contains(&c))
-        && chars.next().is_some_and(tome_text::is_han_or_kana);
-    begins || text.ends_with(['、', '，', ','])
-}
-
-/// Whether a sentence tells the user what to do, what could be done, or what should happen then: none of
-/// it has happened.
-fn looks_ahead(text: &str) -> bool {
-    #[rustfmt::skip]
-    const STARTS: &[&str] = &[
-        "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
-        "feel free", "once you", "you can reply", "reply with", "现在请", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
-        "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
-        "quer que", "se quiser", "si quieres",
-    ];
-    const ENDS: [&str; 6] =
-        ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];
-    const INSIDE: [&str; 4] = ["是否同意", "请确认", "应该能", "should work now"];
-    begins_with_marks(text, STARTS)
-        || !text.is_ascii() && ENDS.iter().any(|end| text.ends_with(end))
-        || INSIDE.iter().any(|mark| text.contains(mark))
-}
-
-/// Whether a sentence tells the user to do something.
-fn instructs(text: &str) -> bool {
-    #[rustfmt::skip]
-    const STARTS: &[&str] = &[
-        "if", "you can", "you can now", "you could", "you should", "you'll", "you will", "you may",
-        "you need to", "please", "make sure", "remember to", "after you", "when you", "refresh", "restart",
-        "reload", "如果", "请", "もし", "次に", "si vous", "tu peux", "vous pouvez", "puedes", "você pode", "nếu",
-    ];
-    #[rustfmt::skip]
-    const ORDERS: &[&str] = &[
-        "run", "update", "open", "set", "try", "check", "install", "add", "replace", "use", "visit",
-        "copy", "paste", "go to", "start", "execute", "click", "double-click", "create", "type", "press",
-        "select", "fix",
-    ];
-    let is_order = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
-        let next = rest.trim_start();
-        next.starts_with(['`', '"'])
-            || begins_with_any(next, &["the", "your", "a", "an", "this", "it", "npm", "npx", "pip"])
-    });
-    is_order || begins_with_marks(text, STARTS)
-}
-
-/// Whether a text begins with one of these words, or with these signs of a script without spaces.
-fn begins_with_marks(text: &str, marks: &[&str]) -> bool {
-    begins_with_any(text, marks)
-        || marks.iter().any(|mark| !mark.is_ascii() && text.starts_with(mark))
 }
 
 /// Whether a sentence answers with yes or no, and says more than that.

@@ -38,6 +38,7 @@ mod text;
 mod title;
 mod tool_call;
 mod turn;
+mod unfinished;
 mod verdict;
 
 use tome_model::{Event, EventKind, FactKind};

@@ -71,8 +71,8 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
     parts
 }
 
-/// What the user typed after a command whose template the agent sent in full: the text block below
-/// the heading `User Input`.
+/// Returns the words that the user typed after a command whose template the agent sent in full: the text
+/// block below the heading `User Input`.
 pub(crate) fn find_template_input(text: &str) -> Option<&str> {
     const HEADING: &str = "## User Input";
     const HEADING_AT_MAX: usize = 2_000;

@@ -32,7 +32,7 @@ fn edit(path: &str) -> Value {
     json!({"kind": "tool_result", "tool": {"name": "Edit", "input": {"file_path": path, "old_string": "a", "new_string": "b"}, "output": {"filePath": path}}})
 }
 
-/// What the agent's service says instead of an answer is no result; the request stays open.
+/// A message of the agent's service is no result; the request stays open.
 #[test]
 fn a_limit_of_the_service_is_no_conclusion() {
     check_summary(
