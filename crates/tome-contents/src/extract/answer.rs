@@ -7,17 +7,15 @@ use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
-use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
+use super::text::{
+    begins_with_any, may_begin_with, strip_label, strip_prefix_ignoring_case, to_lower,
+};
 use super::unfinished::{instructs, is_fragment, looks_ahead};
 use super::verdict::{find_fixed_row, find_verdicts};
 
 /// Removes the label before a conclusion: `Root cause: …`.
 pub(super) fn strip_verdict(text: &str) -> &str {
-    VERDICTS
-        .iter()
-        .filter(|label| may_begin_with(text, label))
-        .find_map(|label| strip_prefix_ignoring_case(text, label)?.strip_prefix([':', '：']))
-        .map_or(text, str::trim_start)
+    strip_label(text, VERDICTS).unwrap_or(text)
 }
 
 /// Labels that agents put before a conclusion.
@@ -101,17 +99,11 @@ fn join_solution<'a>(
     const SOLUTIONS: &[&str] = &[
         "fix", "the fix", "solution", "the solution", "fixed", "solución", "solução", "correction", "解决方案", "修复",
     ];
-    let is_labelled = |text: &str, labels: &[&str]| {
-        labels.iter().filter(|label| may_begin_with(text, label)).any(|label| {
-            strip_prefix_ignoring_case(text, label)
-                .is_some_and(|rest| rest.trim_start().starts_with([':', '：', '—']))
-        })
-    };
     let fixes = |sentence: &&ProseSentence<'a>| {
-        is_labelled(&sentence.plain, SOLUTIONS) && !sentence.plain.ends_with([':', '：'])
+        strip_label(&sentence.plain, SOLUTIONS).is_some_and(|fix| !fix.is_empty())
     };
     let fix = parts.sentences.iter().find(fixes)?;
-    if !is_labelled(&cause.text, CAUSES) || !cause.items.is_empty() {
+    if strip_label(&cause.text, CAUSES).is_none() || !cause.items.is_empty() {
         return None;
     }
     let mut raws = cause.raws.clone();

@@ -1,6 +1,6 @@
-//! The user's answers to questions that an agent asked through a tool: `AskUserQuestion` of Claude
-//! Code, `question` of OpenCode, `request_user_input` of Codex, `ask_user` of Gemini CLI and
-//! Copilot CLI.
+//! The user's answers to questions of the agent: through a tool (`AskUserQuestion` of Claude Code,
+//! `question` of OpenCode, `request_user_input` of Codex, `ask_user` of Gemini CLI and Copilot CLI), or
+//! by the letter of an option.
 
 use std::borrow::Cow;
 
@@ -39,8 +39,8 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         if !is_answer || is_unanswered(answer) || !asks_for_choice(question.text) {
             return None;
         }
-        let asked = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
-        let text = format!("{} (to the question \"{asked}\")", capitalize(answer));
+        let shown = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
+        let text = format!("{} (to the question \"{shown}\")", capitalize(answer));
         let evidence = vec![build_evidence(at, question.text), build_evidence(at, &raw)];
         DraftFact::new(FactKind::Decision, &text, 8, evidence)
     };
@@ -59,7 +59,7 @@ pub(super) fn find_option_choice(
     let prompt = turn.prompt?;
     let typed = events.get(prompt)?.text.trim();
     let label = typed.trim_end_matches(['.', ')', '!', '。']);
-    let label = ["option ", "Option ", "方案", "选", "选择"]
+    let label = ["option ", "Option ", "方案", "选择", "选"]
         .iter()
         .find_map(|word| label.strip_prefix(word))
         .map_or(label, str::trim_start);
@@ -82,7 +82,7 @@ pub(super) fn find_option_choice(
     }
     let text = format!("{}{}", capitalize(&option), question.unwrap_or_default());
     let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
-    (count_words(&option) >= 1).then(|| DraftFact::new(FactKind::Decision, &text, 8, evidence))?
+    DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
 
 /// The last question of an answer, or the heading that is one.

@@ -121,6 +121,15 @@ pub(super) fn strip_any_prefix<'a>(text: &'a str, prefixes: &[&str]) -> Option<&
         .find_map(|prefix| strip_prefix_ignoring_case(text, prefix))
 }
 
+/// Returns the text after one of these labels and its colon: `Verdict: approve`.
+pub(super) fn strip_label<'a>(text: &'a str, labels: &[&str]) -> Option<&'a str> {
+    labels
+        .iter()
+        .filter(|label| may_begin_with(text, label))
+        .find_map(|label| strip_prefix_ignoring_case(text, label)?.strip_prefix([':', '：']))
+        .map(str::trim_start)
+}
+
 /// Whether a text begins with one of these prefixes.
 pub(super) fn begins_with_any(text: &str, prefixes: &[&str]) -> bool {
     strip_any_prefix(text, prefixes).is_some()

@@ -20,7 +20,7 @@ use super::files::FileTouchKind;
 use super::request::{UserRequest, is_harness_message, parse_request, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
-use super::text::{begins_with_any, plain_text, strip_any_prefix};
+use super::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
 use super::turn::Turn;
 use crate::Evidence;
 
@@ -153,7 +153,7 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         let Some((at, conclusion)) = &turn.conclusion else { continue };
         let is_list = count_words(&conclusion.lead) <= 2 && conclusion.raws.len() > 1;
         let statement = if is_list { &conclusion.text } else { &conclusion.lead };
-        let text = render_title(strip_subject(strip_label(strip_verdict(statement))));
+        let text = render_title(strip_subject(strip_summary_label(strip_verdict(statement))));
         let text = text.trim_end_matches('…').trim();
         // The answer to a question is no title, and one item of a list is not the whole. A pasted
         // log is no title either.
@@ -185,16 +185,13 @@ fn weigh_work(events: usize) -> u32 {
 }
 
 /// Removes the label before a summary: `Changes: …`.
-fn strip_label(text: &str) -> &str {
+fn strip_summary_label(text: &str) -> &str {
     #[rustfmt::skip]
     const LABELS: &[&str] = &[
         "changes made", "changes", "what changed", "what i did", "summary", "done", "updates",
         "update", "status", "implemented", "completed", "fixed",
     ];
-    strip_any_prefix(text, LABELS)
-        .and_then(|rest| rest.strip_prefix([':', '：']))
-        .filter(|rest| count_words(rest) >= 3)
-        .map_or(text, str::trim_start)
+    strip_label(text, LABELS).filter(|rest| count_words(rest) >= 3).unwrap_or(text)
 }
 
 /// Removes "I have", "I've" and "We": titles have no subject.

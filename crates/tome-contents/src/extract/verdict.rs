@@ -4,7 +4,7 @@ use tome_text::count_words;
 
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, ListItem, SURE, TEXT_CHARS_MAX, join_items};
-use super::text::{begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case};
+use super::text::{begins_with_any, plain_text, strip_label};
 
 /// Labels before the judgment that the user asked for.
 #[rustfmt::skip]
@@ -46,12 +46,7 @@ pub(super) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
 
 /// The judgment after its label: `Verdict: approve`.
 fn read_judgment(plain: &str) -> Option<&str> {
-    let label = |label: &&&str| may_begin_with(plain, label);
-    let text = JUDGMENTS
-        .iter()
-        .filter(label)
-        .find_map(|label| strip_prefix_ignoring_case(plain, label)?.strip_prefix([':', '：']))?;
-    let text = text.trim().trim_end_matches(['.', '。']);
+    let text = strip_label(plain, JUDGMENTS)?.trim_end().trim_end_matches(['.', '。']);
     (text.chars().any(char::is_alphanumeric) && !text.ends_with([':', '：'])).then_some(text)
 }
 
