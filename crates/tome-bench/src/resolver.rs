@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use anyhow::Result;
-use tome_proto::v1::open_response::Place;
+use tome_proto::v1::open_response::Content;
 use tome_proto::{Client, ClientError, v1};
 use tome_recall::Citation;
 
@@ -61,10 +61,10 @@ impl<'a> CitationResolver<'a> {
             session_id: String::new(),
             ..v1::OpenRequest::default()
         };
-        Ok(match self.client.open_citation(request).await?.place {
-            Some(Place::Event(event)) => vec![event.id],
-            Some(Place::Grip(grip)) => grip.events.into_iter().map(|event| event.id).collect(),
-            Some(Place::Nodes(_) | Place::Lines(_) | Place::Foreign(_)) | None => Vec::new(),
+        Ok(match self.client.open_citation(request).await?.content {
+            Some(Content::Event(event)) => vec![event.id],
+            Some(Content::Grip(grip)) => grip.events.into_iter().map(|event| event.id).collect(),
+            Some(Content::Nodes(_) | Content::Lines(_) | Content::Foreign(_)) | None => Vec::new(),
         })
     }
 }

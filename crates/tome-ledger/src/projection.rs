@@ -37,7 +37,7 @@ pub(crate) fn encode_session_stats(stats: &SessionStats) -> Result<Vec<u8>, Ledg
         tool_results: stats.tool_results,
     };
     pack(SESSION_STATS_VERSION, &stored).map_err(|problem| LedgerError::Rejected {
-        name: format!("tally of {}", stats.session),
+        name: format!("statistics of {}", stats.session),
         problem,
     })
 }

@@ -79,7 +79,7 @@ impl RecallAnswer {
     /// The texts that it shows: excerpts, and the turns around them.
     pub fn texts(&self) -> Vec<&str> {
         let turns = self.hits.iter().map(|hit| &hit.turn);
-        let parts = turns.flat_map(|turn| turn.asked.iter().chain(&turn.answered));
+        let parts = turns.flat_map(|turn| turn.prompt.iter().chain(&turn.answer));
         let turn_texts = parts.map(|part| part.text.as_str());
         self.hits.iter().map(|hit| hit.text.as_str()).chain(turn_texts).collect()
     }

@@ -1,25 +1,28 @@
 //! Finds the turn around a hit in the messages: the prompt that led to it, and what the agent said in
 //! the end. A hit is often the question, or a step on the way.
 
+use std::collections::BTreeSet;
+
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind};
 
+use super::other_statements::query_words;
 use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
 const EVENTS_MAX: usize = 120;
 const PROMPT_CHARS_MAX: usize = 140;
-const ANSWERED_CHARS_MAX: usize = 280;
+const ANSWER_CHARS_MAX: usize = 280;
 
 /// The turn around a hit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HitTurn {
     /// Number of its prompt, by which hits of one turn are recognized.
-    pub prompt: Option<u64>,
+    pub prompt_number: Option<u64>,
     /// The prompt, unless it is the hit itself.
-    pub asked: Option<TurnPart>,
+    pub prompt: Option<TurnPart>,
     /// The agent's conclusion, unless that is the hit itself.
-    pub answered: Option<TurnPart>,
+    pub answer: Option<TurnPart>,
 }
 
 /// A message of a turn, in short.
@@ -36,6 +39,7 @@ pub(super) fn load_turn(
     ledger: &Ledger,
     own: &Event,
     mark: OrderKey,
+    question: &Question,
 ) -> Result<HitTurn, RecallError> {
     let scan = |direction| EventRange {
         session: Some(own.session.clone()),
@@ -45,7 +49,7 @@ pub(super) fn load_turn(
     };
     let mut turn = HitTurn::default();
     if tome_contents::is_prompt(own) {
-        turn.prompt = Some(mark.seq);
+        turn.prompt_number = Some(mark.seq);
     } else {
         for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {
             let (position, event) = pair?;
@@ -53,8 +57,8 @@ pub(super) fn load_turn(
                 let number = position.order_key().seq;
                 let text = tome_text::collapse_whitespace(&event.text);
                 let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
-                turn.prompt = Some(number);
-                turn.asked = Some(TurnPart { number, text });
+                turn.prompt_number = Some(number);
+                turn.prompt = Some(TurnPart { number, text });
                 break;
             }
         }
@@ -69,12 +73,36 @@ pub(super) fn load_turn(
             last = Some((position.order_key().seq, event));
         }
     }
-    turn.answered = last.and_then(|(number, event)| {
-        let text = tome_contents::find_conclusion(&event.text)?;
+    turn.answer = last.and_then(|(number, event)| {
+        let text = tome_contents::find_answer(
+            &event.text,
+            &|sentence| question.relevance(sentence),
+            ANSWER_CHARS_MAX,
+        )?;
         let text = tome_text::collapse_whitespace(&text);
-        Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWERED_CHARS_MAX) })
+        Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
     Ok(turn)
+}
+
+/// A query in the form in which the sentences of an answer are compared with it.
+pub(super) struct Question {
+    words: BTreeSet<String>,
+    asks_why: bool,
+}
+
+impl Question {
+    pub(super) fn new(query: &str) -> Self {
+        let first = query.split_whitespace().next().unwrap_or_default();
+        Self { words: query_words(query), asks_why: first.eq_ignore_ascii_case("why") }
+    }
+
+    /// Number of its words in a sentence; a cause counts as one if it asks for causes.
+    fn relevance(&self, sentence: &str) -> usize {
+        let shared = query_words(sentence).intersection(&self.words).count();
+        let is_cause = self.asks_why && shared > 0 && tome_contents::states_cause(sentence);
+        shared + usize::from(is_cause)
+    }
 }
 
 fn is_answer(event: &Event) -> bool {

@@ -364,6 +364,7 @@ impl Recall {
     ) -> Result<(), RecallError> {
         let statements = pack::collect_statements(ranked, plan);
         let words = other_statements::query_words(&plan.text);
+        let question = hit_turn::Question::new(&plan.text);
         for (hit, choice) in hits.iter_mut().zip(chosen) {
             let Some(found) = ranked.get(choice.at()) else { continue };
             let candidate = &found.candidate;
@@ -375,7 +376,7 @@ impl Recall {
             if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
                 && let Some(event) = ledger.event_by_order(mark)?
             {
-                hit.turn = hit_turn::load_turn(ledger, &event, mark)?;
+                hit.turn = hit_turn::load_turn(ledger, &event, mark, &question)?;
                 pack::describe_call(hit, found, &event, plan);
             }
             if let Some(own) = statements.get(&(candidate.set_index, mark.seq)) {

@@ -23,6 +23,7 @@ mod failures;
 mod files;
 mod keywords;
 mod outcome;
+mod passage;
 mod plan;
 mod problems;
 mod prose;
@@ -56,6 +57,7 @@ pub use call_line::shorten_path;
 pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
 pub use outcome::ToolOutcome;
+pub use passage::{find_answer, states_cause};
 pub(crate) use prose::{find_template_input, strip_injected};
 pub use reaction::skip_acknowledgment;
 pub use session::FileChange;
@@ -92,17 +94,6 @@ impl Summarizer for Extractive {
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         Ok(rollup::summarize_period(input))
     }
-}
-
-/// Finds the sentence of an answer that says what came out, if one does: a result, a cause or a
-/// decision, or something about a named part of the code.
-pub fn find_conclusion(answer: &str) -> Option<String> {
-    let parts = prose::split_message(answer);
-    let found =
-        answer::find_conclusion(&parts, false).filter(|found| found.score >= statement::SURE)?;
-    let says = cues::find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2)
-        || answer::names_subject(&found.text);
-    says.then_some(found.text)
 }
 
 /// Finds the standing instructions and preferences in a prompt, verbatim.

@@ -11,7 +11,7 @@ use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::{ToolAnswer, ToolFailure};
-use crate::topics::normalize_asked_path;
+use crate::topics::path_in_project;
 
 type Result<T> = std::result::Result<T, ToolError>;
 
@@ -76,7 +76,7 @@ pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Re
     let path = args.require_text(&["path", "file", "file_path"])?;
     args.reject_unknown()?;
     let (map, root) = load_map(call)?;
-    let relative = normalize_asked_path(&path, call.cwd().unwrap_or(&root), &root);
+    let relative = path_in_project(&path, call.cwd().unwrap_or(&root), &root);
     match map.file_page(&relative) {
         FileLookup::Found(page) => Ok(answer_page(&page)),
         FileLookup::OnlyRead(reads) => {

@@ -425,7 +425,7 @@ impl Projection for Topics {
 }
 
 /// The path of a file relative to the project, as a person or an agent wrote it from a folder.
-pub fn normalize_asked_path(path: &str, cwd: &str, root: &str) -> String {
+pub fn path_in_project(path: &str, cwd: &str, root: &str) -> String {
     let inside = normalize_path(path, cwd, root);
     inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned())
 }

@@ -31,7 +31,8 @@ pub(super) struct ReminderPace {
     /// Whether there was one before the latest.
     reminded_before: bool,
     writes: u32,
-    writes_unasked: u32,
+    #[serde(alias = "writes_unasked")]
+    writes_unprompted: u32,
 }
 
 impl ReminderPace {
@@ -66,7 +67,7 @@ impl ReminderPace {
     pub(super) fn record_write(&mut self, settings: &TriggerSettings) {
         self.writes = self.writes.saturating_add(1);
         if !self.reminded {
-            self.writes_unasked = self.writes_unasked.saturating_add(1);
+            self.writes_unprompted = self.writes_unprompted.saturating_add(1);
         }
         if self.writes >= WRITES_MIN {
             let every = self.interval(settings).saturating_add_signed(self.interval_change());
@@ -82,7 +83,7 @@ impl ReminderPace {
 
     fn interval_change(&self) -> i32 {
         // Integer tenths: with floats a share of exactly 0.7 could fall on either side.
-        let (unprompted, writes) = (u64::from(self.writes_unasked) * 10, u64::from(self.writes));
+        let (unprompted, writes) = (u64::from(self.writes_unprompted) * 10, u64::from(self.writes));
         let over = |tenths: u64| unprompted > writes * tenths;
         match (self.reminded, over(7), over(6), over(4), over(3)) {
             (false, true, ..) => 3,

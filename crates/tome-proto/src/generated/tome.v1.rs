@@ -1067,7 +1067,7 @@ pub struct BrowseTocResponse {
     pub continuation: ::prost::alloc::string::String,
     /// The parsed words and their time range, end exclusive.
     #[prost(string, tag = "3")]
-    pub said: ::prost::alloc::string::String,
+    pub interpreted_as: ::prost::alloc::string::String,
     #[prost(uint64, optional, tag = "4")]
     pub from_ms: ::core::option::Option<u64>,
     #[prost(uint64, optional, tag = "5")]
@@ -2554,13 +2554,13 @@ pub struct OpenResponse {
     /// Number of the cited event; 0 if it is none.
     #[prost(uint64, tag = "13")]
     pub number: u64,
-    #[prost(oneof = "open_response::Place", tags = "6, 7, 8, 9, 10")]
-    pub place: ::core::option::Option<open_response::Place>,
+    #[prost(oneof = "open_response::Content", tags = "6, 7, 8, 9, 10")]
+    pub content: ::core::option::Option<open_response::Content>,
 }
 /// Nested message and enum types in `OpenResponse`.
 pub mod open_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
-    pub enum Place {
+    pub enum Content {
         #[prost(message, tag = "6")]
         Event(super::Event),
         /// A line of messages.jsonl that is not an event.
@@ -7553,10 +7553,10 @@ pub struct RecallHit {
     pub turn: u64,
     /// The prompt, unless it is the hit itself.
     #[prost(message, optional, tag = "22")]
-    pub asked: ::core::option::Option<TurnPart>,
+    pub prompt: ::core::option::Option<TurnPart>,
     /// The agent's conclusion, unless that is the hit itself.
     #[prost(message, optional, tag = "23")]
-    pub answered: ::core::option::Option<TurnPart>,
+    pub answer: ::core::option::Option<TurnPart>,
     /// Statements about the same subject at other times.
     #[prost(message, repeated, tag = "24")]
     pub others: ::prost::alloc::vec::Vec<OtherStatement>,

@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_home::Projects;
 use tome_model::Event;
-use tome_proto::v1::open_response::Place;
+use tome_proto::v1::open_response::Content;
 use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET, format_counted, one_line};
+use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, format_counted, one_line};
 
 use super::events::resolve_project;
 use super::project_name::ProjectNames;
@@ -105,7 +105,7 @@ fn print_opened(
     mut opened: v1::OpenResponse,
     is_whole: bool,
 ) -> Result<Outcome> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 0);
     if !opened.file.is_empty() {
         writeln!(
             out,
@@ -121,25 +121,25 @@ fn print_opened(
             "{DIM}session {session}, the newest of this project; use --session for another{RESET}"
         )?;
     }
-    match opened.place {
-        Some(Place::Event(_)) if opened.number > 0 => {
+    match opened.content {
+        Some(Content::Event(_)) if opened.number > 0 => {
             let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
             let events = events.collect::<Result<Vec<Event>, _>>()?;
             let numbered: Vec<(u64, Event)> =
                 opened.turn_numbers.iter().copied().zip(events).collect();
             turn::print_turn(&mut out, &numbered, opened.number, is_whole)?;
         }
-        Some(Place::Event(event)) => {
+        Some(Content::Event(event)) => {
             writeln!(out)?;
             show::print_event(&event_from_wire(event)?, &mut out)?;
         }
-        Some(Place::Foreign(text)) => {
+        Some(Content::Foreign(text)) => {
             writeln!(out, "{DIM}this line was not written by Tome{RESET}\n")?;
             print_numbered_line(&mut out, opened.line, &text, true)?;
         }
-        Some(Place::Lines(lines)) => print_note_lines(&mut out, &lines, opened.line)?,
+        Some(Content::Lines(lines)) => print_note_lines(&mut out, &lines, opened.line)?,
         // `tome show` handles nodes and sources by id before it gets here.
-        Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
+        Some(Content::Nodes(_) | Content::Grip(_)) | None => {}
     }
     Ok(Outcome::Done)
 }
@@ -172,11 +172,11 @@ fn opened_json(citation: &Citation, mut opened: v1::OpenResponse) -> Result<Valu
     let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
     let turn = events.collect::<Result<Vec<Event>, _>>()?;
     let (mut event, mut text, mut lines) = (None, None, None);
-    match opened.place {
-        Some(Place::Event(found)) => event = Some(event_from_wire(found)?),
-        Some(Place::Foreign(found)) => text = Some(found),
-        Some(Place::Lines(found)) => lines = Some(found),
-        Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
+    match opened.content {
+        Some(Content::Event(found)) => event = Some(event_from_wire(found)?),
+        Some(Content::Foreign(found)) => text = Some(found),
+        Some(Content::Lines(found)) => lines = Some(found),
+        Some(Content::Nodes(_) | Content::Grip(_)) | None => {}
     }
     let fields = json!({
         "citation": citation.to_string(),

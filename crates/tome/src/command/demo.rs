@@ -76,9 +76,9 @@ fn print_demo(
     };
     let question = format!("{} {}", text(first, "id"), text(first, "text"));
     quote(out, &question)?;
-    if let Some(answered) = first.get("answered").filter(|answered| answered.is_object()) {
-        let number = answered.get("number").and_then(Value::as_u64).unwrap_or_default();
-        quote(out, &format!("→ #{number} {}", text(answered, "text")))?;
+    if let Some(answer) = first.get("answer").filter(|answer| answer.is_object()) {
+        let number = answer.get("number").and_then(Value::as_u64).unwrap_or_default();
+        quote(out, &format!("→ #{number} {}", text(answer, "text")))?;
     }
     writeln!(out)?;
     for (i, (command, text)) in NEXT_STEPS.iter().enumerate() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_model::{Event, Millis};
 use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET, one_line};
+use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, one_line};
 
 use super::events::resolve_project;
 use super::screen::Screen;
@@ -95,7 +95,7 @@ fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outco
     if context.json {
         context.print_json(&event)?;
     } else {
-        print_event(&event, &mut tome_terminal::stdout().lock())?;
+        print_event(&event, &mut WrappedWriter::new(tome_terminal::stdout().lock(), 0))?;
     }
     Ok(Outcome::Done)
 }
@@ -148,7 +148,7 @@ fn show_grip(
         return Ok(Outcome::Done);
     }
     let labels = TimeLabels::from_settings(&context.settings);
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 2);
     toc::print_grip(&mut out, &labels, &grip, &expanded.project, (before, from, after))?;
     Ok(Outcome::Done)
 }

@@ -10,7 +10,7 @@ use tome_contents::{ExpandedGrip, LocatedNode, event_texts};
 use tome_home::HomeError;
 use tome_model::Event;
 use tome_proto::v1::citations_server::Citations;
-use tome_proto::v1::open_response::Place;
+use tome_proto::v1::open_response::Content;
 use tome_proto::{event_to_wire, v1};
 use tome_recall::{
     Citation, Citations as CitationOpener, CitedContent, OpenedCitation, TranscriptsRebuilt,
@@ -157,14 +157,14 @@ fn opened_to_wire(opened: OpenedCitation) -> v1::OpenResponse {
         session_assumed: opened.session_assumed,
         file: opened.file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
         line: opened.line.unwrap_or(0),
-        place: Some(match opened.content {
-            CitedContent::Event(event) => Place::Event(event_to_wire(*event)),
-            CitedContent::ForeignLine(text) => Place::Foreign(text),
+        content: Some(match opened.content {
+            CitedContent::Event(event) => Content::Event(event_to_wire(*event)),
+            CitedContent::ForeignLine(text) => Content::Foreign(text),
             CitedContent::Lines { first, lines, total } => {
-                Place::Lines(v1::NoteLines { first, lines, total })
+                Content::Lines(v1::NoteLines { first, lines, total })
             }
-            CitedContent::Nodes(nodes) => Place::Nodes(nodes_to_wire(nodes)),
-            CitedContent::Grip(grip) => Place::Grip(expanded_to_wire(*grip)),
+            CitedContent::Nodes(nodes) => Content::Nodes(nodes_to_wire(nodes)),
+            CitedContent::Grip(grip) => Content::Grip(expanded_to_wire(*grip)),
         }),
         turn: Vec::new(),
         turn_numbers: Vec::new(),

@@ -344,7 +344,7 @@ fn browse(
     Ok(v1::BrowseTocResponse {
         entries: listing.entries.into_iter().map(entry_to_wire).collect(),
         continuation: next.map(|id| id.to_string()).unwrap_or_default(),
-        said: listing.interpreted_as.unwrap_or_default(),
+        interpreted_as: listing.interpreted_as.unwrap_or_default(),
         from_ms: listing.range.map(|(from, _)| from.0),
         to_ms: listing.range.map(|(_, to)| to.0),
         skipped: listing.skipped,

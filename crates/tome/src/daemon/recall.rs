@@ -235,9 +235,9 @@ fn hit_to_wire(hit: RecallHit) -> v1::RecallHit {
     };
     v1::RecallHit {
         id: hit.id,
-        turn: hit.turn.prompt.unwrap_or(0),
-        asked: hit.turn.asked.map(part),
-        answered: hit.turn.answered.map(part),
+        turn: hit.turn.prompt_number.unwrap_or(0),
+        prompt: hit.turn.prompt.map(part),
+        answer: hit.turn.answer.map(part),
         others: hit.others.into_iter().map(other).collect(),
         source: source_name(hit.source).to_owned(),
         citation: hit.citation,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_engine::normalize_asked_path;
+use tome_engine::path_in_project;
 use tome_home::HomeError;
 use tome_model::{ModelError, truncate_to};
 use tome_proto::v1;
@@ -111,7 +111,7 @@ impl Topics for TopicsService {
             if path.is_empty() {
                 map.page(&id).map(page_to_wire).ok_or_else(|| unknown_topic(&id))
             } else {
-                file_page(map, &normalize_asked_path(&path, &cwd, &root))
+                file_page(map, &path_in_project(&path, &cwd, &root))
             }
         })
         .await

@@ -127,8 +127,8 @@ fn an_earlier_message_is_found_with_its_citation() {
                 "confidence",
                 "id",
                 "turn",
-                "asked",
-                "answered",
+                "prompt",
+                "answer",
                 "others"
             ]
         );

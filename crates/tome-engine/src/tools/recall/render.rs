@@ -42,8 +42,8 @@ pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> Strin
     };
     let content = content.replace('\n', "\n      ");
     let mut text = format!("[{number}] Source: {source}\n{location}    Content: {content}\n");
-    if let Some(answered) = &hit.turn.answered {
-        let (number, answer) = (answered.number, one_line(&answered.text));
+    if let Some(answer) = &hit.turn.answer {
+        let (number, answer) = (answer.number, one_line(&answer.text));
         text.push_str(&format!("    Answered #{number}: {answer}\n"));
     }
     for other in &hit.others {
@@ -60,8 +60,8 @@ pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -
     let at = hit.at.map(|at| format!(", {} UTC", render_minute(at))).unwrap_or_default();
     let quote = |text: &str| quote_line(text, usize::MAX);
     let mut quoted = hit.clone();
-    if let Some(answered) = &mut quoted.turn.answered {
-        answered.text = quote(&answered.text);
+    if let Some(answer) = &mut quoted.turn.answer {
+        answer.text = quote(&answer.text);
     }
     quoted.others.iter_mut().for_each(|other| other.text = quote(&other.text));
     let listed = render_hit(number, &quoted, &neutralize(content));

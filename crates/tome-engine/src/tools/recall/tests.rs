@@ -216,7 +216,7 @@ fn a_timeline_has_one_line_per_turn_and_drops_the_least_relevant() {
         ..hit(EntrySource::Event, "messages.jsonl#L1", text)
     };
     let turn_of = |number: u64, text: &str| tome_recall::HitTurn {
-        asked: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
+        prompt: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
         ..tome_recall::HitTurn::default()
     };
     let hits = vec![

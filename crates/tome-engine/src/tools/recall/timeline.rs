@@ -64,7 +64,7 @@ fn collect_entries(hits: &[RecallHit]) -> Vec<TimelineEntry<'_>> {
     let mut seen = BTreeSet::new();
     let mut entries = Vec::new();
     for hit in hits {
-        let (id, text) = match &hit.turn.asked {
+        let (id, text) = match &hit.turn.prompt {
             Some(prompt) => (format!("#{}", prompt.number), skip_acknowledgment(&prompt.text)),
             None => (hit.id.clone(), hit.text.as_str()),
         };

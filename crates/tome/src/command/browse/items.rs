@@ -99,7 +99,7 @@ fn hit_target(hit: &v1::RecallHit) -> ItemTarget {
 /// said about it at other times.
 fn hit_card(screen: &Screen, hit: &v1::RecallHit, who: &str) -> String {
     let mut card = hit_head(screen, hit, who);
-    for (label, part) in [("asked", &hit.asked), ("answered", &hit.answered)] {
+    for (label, part) in [("asked", &hit.prompt), ("answered", &hit.answer)] {
         if let Some(part) = part {
             let _ = writeln!(card, "\n{DIM}{label} #{}:{RESET} {}", part.number, part.text);
         }

@@ -2,7 +2,7 @@
 
 use tome_browse::{Item, ItemTarget, NotebookScope};
 use tome_model::Event;
-use tome_proto::v1::open_response::Place;
+use tome_proto::v1::open_response::Content;
 use tome_proto::{event_from_wire, v1};
 use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET};
@@ -47,7 +47,7 @@ impl DaemonSource {
             ..v1::OpenRequest::default()
         };
         let mut opened = self.call(async |client| client.open_citation(request.clone()).await)?;
-        let (Some(Place::Event(_)), 1..) = (&opened.place, opened.number) else {
+        let (Some(Content::Event(_)), 1..) = (&opened.content, opened.number) else {
             return Ok(item.card.clone());
         };
         let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_contents::cut_turns;
 use tome_model::{Event, SessionId};
-use tome_proto::v1::open_response::Place;
+use tome_proto::v1::open_response::Content;
 use tome_proto::{Client, EventListQuery, event_from_wire, v1};
 use tome_recall::Citation;
 
@@ -137,9 +137,9 @@ fn open_citation(context: &CommandContext, cited: &str, args: &ReadArgs) -> Resu
         ..v1::OpenRequest::default()
     };
     let opened = open_where_it_is(context, &request)?;
-    let event = match opened.place {
-        Some(Place::Event(event)) => Some(event_from_wire(event)?),
-        Some(Place::Grip(grip)) => {
+    let event = match opened.content {
+        Some(Content::Event(event)) => Some(event_from_wire(event)?),
+        Some(Content::Grip(grip)) => {
             grip.events.into_iter().next().map(event_from_wire).transpose()?
         }
         _ => None,

@@ -42,7 +42,7 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         "kind": hit.kind, "file": non_empty(&hit.file), "line": line, "also": hit.also,
         "confidence": non_empty(&hit.confidence),
         "id": hit.id, "turn": Some(hit.turn).filter(|number| *number > 0),
-        "asked": hit.asked.as_ref().map(part_json), "answered": hit.answered.as_ref().map(part_json),
+        "prompt": hit.prompt.as_ref().map(part_json), "answer": hit.answer.as_ref().map(part_json),
         "others": hit.others.iter().map(other_json).collect::<Vec<_>>(),
     }));
     if explain {

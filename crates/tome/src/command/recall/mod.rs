@@ -65,7 +65,8 @@ pub fn run(context: &CommandContext, args: &RecallArgs) -> Result<Outcome> {
     };
     if answer.hits.is_empty() {
         // On standard error, so that standard output stays empty for scripts.
-        shown.print_no_hits(&mut tome_terminal::stderr().lock(), &answer)?;
+        let out = tome_terminal::stderr().lock();
+        shown.print_no_hits(&mut tome_terminal::WrappedWriter::new(out, 2), &answer)?;
     } else {
         let out = tome_terminal::stdout().lock();
         shown.print(&mut tome_terminal::WrappedWriter::new(out, 4), &answer)?;

@@ -165,7 +165,7 @@ impl ResponsePrinter<'_> {
             let id = format!("#{}", part.number);
             turn.iter().any(|hit| hit.id.ends_with(&id))
         };
-        if let Some(prompt) = first.asked.as_ref().filter(|prompt| !is_shown(prompt)) {
+        if let Some(prompt) = first.prompt.as_ref().filter(|prompt| !is_shown(prompt)) {
             self.print_text(out, &format!("asked #{}: ", prompt.number), &prompt.text, marks)?;
         }
         for hit in rest {
@@ -174,9 +174,9 @@ impl ResponsePrinter<'_> {
             self.print_text(out, &format!("{id} {side}: "), &hit.text, marks)?;
         }
         let last = rest.last().unwrap_or(first);
-        if let Some(answered) = last.answered.as_ref().filter(|part| !is_shown(part)) {
-            let label = format!("answered #{}: ", answered.number);
-            self.print_text(out, &label, &answered.text, marks)?;
+        if let Some(answer) = last.answer.as_ref().filter(|part| !is_shown(part)) {
+            let label = format!("answered #{}: ", answer.number);
+            self.print_text(out, &label, &answer.text, marks)?;
         }
         for other in &first.others {
             let day = self.labels.format_day(self.now, other.at_ms);

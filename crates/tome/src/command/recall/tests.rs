@@ -39,7 +39,7 @@ fn message() -> v1::RecallHit {
         also: vec!["sessions/s1/messages.jsonl#L4".into()],
         id: "#12".into(),
         turn: 12,
-        answered: Some(v1::TurnPart { number: 17, text: "Identifiers follow the XID rules.".into() }),
+        answer: Some(v1::TurnPart { number: 17, text: "Identifiers follow the XID rules.".into() }),
         others: vec![v1::OtherStatement {
             relation: "newer".into(),
             text: "Accept emoji in identifiers, too.".into(),
@@ -211,7 +211,7 @@ fn hits_of_one_turn_stand_together() {
         id: "#14".into(),
         kind: "assistant_message".into(),
         text: "The lexer reads bytes.".into(),
-        asked: Some(v1::TurnPart { number: 12, text: "Please …".into() }),
+        prompt: Some(v1::TurnPart { number: 12, text: "Please …".into() }),
         others: Vec::new(),
         ..message()
     };
@@ -389,8 +389,8 @@ fn an_answer_for_a_program() {
             "text": "Identifiers follow the XID rules.", "at": "2026-11-16T09:30:00.000Z",
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
-            "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "asked": null,
-            "answered": null, "others": [], "confidence": "likely",
+            "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "prompt": null,
+            "answer": null, "others": [], "confidence": "likely",
         })
     );
     let long = json::response_json("unicode", &answer(), true);

@@ -176,7 +176,7 @@ impl<'a> TocCommand<'a> {
             return self.print_entries_json(&listing.entries);
         }
         if listing.entries.is_empty() {
-            return self.print_empty_time(&listing.said);
+            return self.print_empty_time(&listing.interpreted_as);
         }
         let mut out = tome_terminal::stdout().lock();
         writeln!(out, "{BOLD}{}{RESET}\n", self.name_time(&listing))?;
@@ -230,7 +230,7 @@ impl<'a> TocCommand<'a> {
 
     /// Names the time that was typed in words.
     fn name_time(&self, listing: &v1::BrowseTocResponse) -> String {
-        let time = one_line(&listing.said, 80);
+        let time = one_line(&listing.interpreted_as, 80);
         let (Some(from), Some(to)) = (listing.from_ms, listing.to_ms) else { return time };
         // An open-ended range is clearer in words.
         if from == 0 || to > self.screen.now.0.saturating_add(YEAR_MS) {

@@ -1,0 +1,104 @@
+//! The passage of an answer that a question is about.
+
+use tome_text::count_words;
+
+use super::answer::{find_conclusion, names_subject};
+use super::cues::{Cue, find_cue, is_announcement, is_filler};
+use super::prose::{ProseSentence, SentenceShape, split_message};
+use super::statement::{AnswerSentence, SURE};
+
+/// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
+/// says what came out (a result, a cause, a decision, or something about a named part of the code).
+/// `relevance` counts what a sentence has of the question; with nothing in common, the conclusion alone
+/// is the answer, and if both are longer than `chars_max`, the relevant sentence alone.
+pub fn find_answer(
+    answer: &str,
+    relevance: &dyn Fn(&str) -> usize,
+    chars_max: usize,
+) -> Option<String> {
+    let parts = split_message(answer);
+    let says = |found: &AnswerSentence<'_>| {
+        let is_result = find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2);
+        found.score >= SURE && (is_result || names_subject(&found.text))
+    };
+    let conclusion = find_conclusion(&parts, false).filter(says);
+    let mut best: Option<(usize, &ProseSentence<'_>)> = None;
+    for sentence in parts.sentences.iter().filter(|sentence| is_statement(sentence)) {
+        let score = relevance(&sentence.plain);
+        if best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, sentence));
+        }
+    }
+    let least = conclusion.as_ref().map_or(1, |found| relevance(&found.text));
+    let best = best.filter(|(score, _)| *score > least).map(|(_, sentence)| sentence);
+    match (best, conclusion) {
+        (Some(best), Some(conclusion)) => {
+            // In the order of the answer: addresses of its parts.
+            let first = conclusion.raws.iter().map(|raw| raw.as_ptr()).min();
+            let (best_at, text) = (best.raw.as_ptr(), &conclusion.text);
+            let is_before = first.is_some_and(|first| best_at < first);
+            let (one, other) = if is_before { (&best.plain, text) } else { (text, &best.plain) };
+            let both = format!("{} {other}", end_sentence(one));
+            Some(if both.chars().count() <= chars_max { both } else { best.plain.clone() })
+        }
+        (Some(best), None) => Some(best.plain.clone()),
+        (None, conclusion) => conclusion.map(|found| found.text),
+    }
+}
+
+/// Whether a sentence says why something is so.
+pub fn states_cause(sentence: &str) -> bool {
+    find_cue(sentence).is_some_and(|(cue, sure)| cue == Cue::Cause && sure >= 3)
+}
+
+fn is_statement(sentence: &ProseSentence<'_>) -> bool {
+    let text = &sentence.plain;
+    sentence.shape != SentenceShape::Heading
+        && !sentence.is_aside
+        && count_words(text) >= 3
+        && !text.ends_with(['?', '？', ':', '：'])
+        && !is_announcement(text)
+        && !is_filler(text)
+}
+
+fn end_sentence(text: &str) -> String {
+    let is_ended = text.ends_with(['.', '!', '。', '！', '?', ';']);
+    if is_ended { text.to_owned() } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &str = "Identifiers were read byte by byte. I switched the loop of `scan` to \
+                          characters; all 41 tests pass.\n\nNo other lexer is affected.";
+
+    #[track_caller]
+    fn check_answer(words: &[&str], expected: Option<&str>) {
+        let count = |sentence: &str| {
+            let lower = sentence.to_lowercase();
+            words.iter().filter(|word| lower.contains(**word)).count()
+        };
+        assert_eq!(find_answer(ANSWER, &count, 200).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_sentence_that_a_question_is_about_comes_with_the_conclusion() {
+        let conclusion = "I switched the loop of scan to characters; all 41 tests pass.";
+        check_answer(&[], Some(conclusion));
+        check_answer(&["loop"], Some(conclusion));
+        let cause = format!("Identifiers were read byte by byte. {conclusion}");
+        check_answer(&["identifier", "split"], Some(&cause));
+        let other = format!("{conclusion} No other lexer is affected.");
+        check_answer(&["other", "lexer"], Some(&other));
+        let short = find_answer(ANSWER, &|sentence| usize::from(sentence.contains("lexer")), 80);
+        assert_eq!(short.as_deref(), Some("No other lexer is affected."));
+    }
+
+    #[test]
+    fn without_a_conclusion_one_common_word_is_not_enough() {
+        let find = |words: usize| find_answer("It may rain tomorrow in town.", &|_| words, 200);
+        assert_eq!(find(1), None);
+        assert_eq!(find(2).as_deref(), Some("It may rain tomorrow in town."));
+    }
+}
