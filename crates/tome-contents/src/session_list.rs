@@ -4,6 +4,7 @@ use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
 
+use super::extract::weigh_session_title;
 use tome_home::HomeError;
 
 /// Characters of an id that a list shows at least.
@@ -138,7 +139,7 @@ impl SessionQuery {
         stats: &SessionStats,
     ) -> Result<Option<(SessionListing, u32)>, HomeError> {
         let mut listing = begin_listing(stats);
-        let (mut prompts, mut best, mut heaviest) = (0, 0, 0);
+        let (mut prompts, mut heaviest, mut titles) = (0, 0, Vec::new());
         let (mut branches, mut is_in_range) =
             (Vec::new(), self.from.is_none() && self.to.is_none());
         let mut text = String::new();
@@ -152,12 +153,8 @@ impl SessionQuery {
                 listing.commits += work.commits;
                 branches.extend(work.branch.clone());
                 listing.branch = work.branch.clone().or(listing.branch);
-                if let Some(title) = work.best_fact(FactKind::Title)
-                    && title.weight >= best
-                {
-                    best = title.weight;
-                    listing.title.clone_from(&title.text);
-                }
+                let own = work.facts_of(FactKind::Title);
+                titles.extend(own.map(|title| (title.weight, title.text.clone())));
                 // The result of the work, rather than of its last turn.
                 for fact in work.facts_of(FactKind::Outcome) {
                     if fact.weight >= heaviest && self.overlaps(fact.at, fact.at) {
@@ -174,6 +171,10 @@ impl SessionQuery {
                 listing.title = node.title;
             }
         }
+        // Of equals, the first: it says what the session began with.
+        let weigh = |weight| weigh_session_title(weight, listing.commits);
+        let best = titles.into_iter().rev().max_by_key(|(weight, _)| weigh(*weight));
+        listing.title = best.map_or(listing.title, |(_, title)| title);
         let is_on_branch = |wanted: &str| {
             branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))
         };

@@ -6,9 +6,9 @@ use tome_model::{Event, EventId, FactKind, Millis, SessionId};
 use tome_text::truncate_words;
 
 use super::event_text::event_texts;
-use super::extract::{FileChange, SessionFacts, find_template_input, read_session, strip_injected};
+use super::extract::{FileChange, SessionFacts, prompt_text, read_session};
 use super::session_list::{
-    SessionFact, SessionListing, find_first_folder, find_last_worktree, find_number,
+    SessionFact, SessionListing, SessionQuery, find_first_folder, find_last_worktree, find_number,
 };
 use tome_home::HomeError;
 
@@ -69,11 +69,17 @@ pub(super) fn build_session_page(
     let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(None) };
     let read = read_session(&events);
     let stats = ledger.session_stats(session, project)?;
+    let listed = match &stats {
+        Some(stats) => SessionQuery::default().read_listing(ledger, stats)?,
+        None => None,
+    };
+    // The same title as in the list, as soon as the contents have the session.
+    let title = listed.map(|(listing, _)| listing.title).filter(|title| !title.is_empty());
     let listing = SessionListing {
         id: session.clone(),
         agent: first.agent.clone(),
         project: project.to_owned(),
-        title: read.title.clone(),
+        title: title.unwrap_or_else(|| read.title.clone()),
         branch: read.branch.clone(),
         worktree: find_last_worktree(ledger, project, session)?,
         first_at: stats.as_ref().map_or(first.at, |stats| stats.first_at),
@@ -98,15 +104,6 @@ pub(super) fn build_session_page(
     Ok(Some(page))
 }
 
-/// The words that the user typed: without the template of a command, and without what an editor or the
-/// agent added.
-fn prompt_text(event: &Event) -> String {
-    match find_template_input(&event.text).filter(|input| !input.is_empty()) {
-        Some(input) => input.to_owned(),
-        None => strip_injected(&event.text).join(" "),
-    }
-}
-
 fn write_page(
     session: SessionListing,
     read: SessionFacts,
@@ -123,7 +120,7 @@ fn write_page(
         prompt: turn
             .prompt
             .and_then(|at| events.get(at))
-            .map(|event| one_line(&prompt_text(event)))
+            .map(|event| one_line(&prompt_text(&event.text)))
             .unwrap_or_default(),
         prompt_event: turn.prompt.and_then(id_at),
         number: 0,

@@ -55,7 +55,7 @@ pub(super) fn load_turn(
             let (position, event) = pair?;
             if tome_contents::is_prompt(&event) {
                 let number = position.order_key().seq;
-                let text = tome_text::collapse_whitespace(&event.text);
+                let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&event.text));
                 let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
                 turn.prompt_number = Some(number);
                 turn.prompt = Some(TurnPart { number, text });

@@ -3,7 +3,8 @@
 
 use tome_text::count_words;
 
-use super::cues::{Cue, find_cue, is_announcement, is_filler};
+use super::answer_score::AnswerScorer;
+use super::cues::{is_announcement, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
@@ -27,10 +28,11 @@ const VERDICTS: &[&str] = &[
     "fazit", "ursache",
 ];
 
-/// Finds the sentence that states the conclusion of an answer, with the list that it introduces. After
-/// work, a step that is left to the user is none.
+/// Finds the sentence that states the conclusion of an answer to a prompt, with the list that it
+/// introduces.
 pub(super) fn find_conclusion<'a>(
     parts: &MessageParts<'a>,
+    prompt: &str,
     after_work: bool,
 ) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" says nothing without the list above it.
@@ -40,23 +42,16 @@ pub(super) fn find_conclusion<'a>(
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
         return Some(conclusion);
     }
+    let scorer = AnswerScorer::new(parts, prompt, after_work);
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
-        // An item below another one is a detail of it.
-        let is_detail = sentence.shape == SentenceShape::Item && sentence.indent > 1;
-        if sentence.is_aside || is_detail || after_work && instructs(&sentence.plain) {
+        if !may_conclude(sentence) {
             continue;
         }
         let (mut statement, has_list) = read_statement(parts, index, sentence);
-        let shape = if has_list { SentenceShape::Running } else { sentence.shape };
-        let Some(score) = score_conclusion(&statement.text, &statement.lead, index, shape) else {
-            continue;
-        };
-        // A heading over a list says less than a sentence.
-        statement.score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
-        statement.is_item = shape == SentenceShape::Item;
-        if statement.score > 0 && best.as_ref().is_none_or(|(_, best)| statement.score > best.score)
-        {
+        statement.score = scorer.score(index, sentence, &statement, has_list);
+        statement.is_item = !has_list && sentence.shape == SentenceShape::Item;
+        if best.as_ref().is_none_or(|(_, best)| statement.score > best.score) {
             best = Some((index, statement));
         }
     }
@@ -136,7 +131,7 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
 }
 
 /// Whether a short sentence says that something is done, and what: "Training killed."
-fn reports_end(text: &str) -> bool {
+pub(super) fn reports_end(text: &str) -> bool {
     #[rustfmt::skip]
     const DONE: &[&str] = &[
         "posted", "committed", "pushed", "sent", "merged", "created", "deleted", "updated", "replied",
@@ -203,7 +198,7 @@ pub(super) fn find_statement<'a>(
 }
 
 /// Whether a sentence has no noun or number of its own: "All done.", "更新完成。"
-fn is_empty_phrase(text: &str) -> bool {
+pub(super) fn is_empty_phrase(text: &str) -> bool {
     #[rustfmt::skip]
     const PHRASES: &[&str] = &[
         "构建成功", "编译成功", "编译通过", "更新完成", "所有任务已完成", "全部完成", "修改完成", "修正しました", "対応しました",
@@ -232,7 +227,8 @@ pub(super) fn says_what(text: &str) -> bool {
 }
 
 /// Whether a sentence says only that something is done, and not what.
-fn is_generic(text: &str, terms: &[TextTerm<'_>]) -> bool {
+pub(super) fn is_generic_sentence(text: &str) -> bool {
+    let terms = extract_terms(text);
     let says = |term: &&TextTerm<'_>| {
         term.kind != TermKind::Word || !is_generic_word(&to_lower(term.text))
     };
@@ -253,78 +249,22 @@ fn is_generic_word(lower: &str) -> bool {
     WORDS.contains(&lower)
 }
 
-/// Scores how well a sentence states a conclusion; `None` if it cannot.
-fn score_conclusion(text: &str, lead: &str, index: usize, shape: SentenceShape) -> Option<i32> {
-    let words = count_words(text);
-    if words < 3
-        || text.ends_with(['?', '？'])
-        || shape == SentenceShape::Heading
-        || is_announcement(text)
-        || is_fragment(text)
-        || looks_ahead(text)
-    {
-        return None;
-    }
-    let terms = extract_terms(text);
-    if is_about_layout(text) && !has_identifier(&terms) {
-        return None;
-    }
-    let verdict = begins_with_any(text, VERDICTS);
-    let lead_in = text.ends_with([':', '：']);
-    // A whole sentence may lead to a table or to code.
-    if lead_in && !verdict && (words < 6 || text.ends_with('：')) {
-        return None;
-    }
-    let length = match words {
-        0..=4 => -3,
-        5..=6 => 0,
-        7..=36 => 3,
-        _ => 0,
-    };
-    let names = terms.iter().filter(|term| term.kind != TermKind::Word).count();
-    let cue = match find_cue(text) {
-        Some((Cue::Cause, sure)) => i32::try_from(sure).unwrap_or(0) + 2,
-        Some((Cue::Outcome | Cue::Decision, sure)) => i32::try_from(sure).unwrap_or(0),
-        None => 0,
-    };
-    // An item that reports nothing is one finding among several.
-    if shape == SentenceShape::Item && cue == 0 {
-        return None;
-    }
-    let first = match index {
-        0 => 5,
-        1 => 3,
-        2 => 1,
-        _ => 0,
-    };
-    let item = if shape == SentenceShape::Item { -2 } else { 1 };
-    // "All 15 tests pass." is true and says nothing about the work.
-    let checks = is_check_report(lead) && !names_subject(lead);
-    Some(
-        length
-            + cue
-            + first
-            + item
-            + i32::try_from(names.min(2)).unwrap_or(0) * 2
-            + i32::from(verdict) * if is_complaint(text) { 3 } else { 6 }
-            - i32::from(lead_in) * 4
-            + i32::from(index == 0 && is_plain_answer(text) && !is_generic(text, &terms)) * 3
-            - i32::from(checks) * 7
-            - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text, &terms)) * 8
-            - i32::from(names == 0 && counts_only(text)) * 6
-            - i32::from(is_step(text) || is_side_note(text)) * 6
-            - i32::from(is_filler(text)) * 5
-            - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
-            - i32::from(begins_with_pronoun(text)) * 3,
-    )
+/// Whether a sentence can be a conclusion. A question, an announcement and what may happen later are none,
+/// and an item below another one is a detail of it.
+fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
+    let text = &sentence.plain;
+    let is_detail = sentence.shape == SentenceShape::Item && sentence.indent > 1;
+    !sentence.is_aside
+        && !is_detail
+        && !text.ends_with(['?', '？'])
+        && !is_announcement(text)
+        && !is_fragment(text)
+        && !looks_ahead(text)
 }
 
-/// Whether a sentence answers with yes or no, and says more than that.
-fn is_plain_answer(text: &str) -> bool {
-    ["yes", "no"].iter().filter_map(|word| strip_prefix_ignoring_case(text, word)).any(|rest| {
-        let bare = rest.trim_start_matches(' ');
-        bare.starts_with([',', '-', '–', '—', ':']) && count_words(bare) >= 3
-    })
+/// Whether a text begins with a label such as `Root cause`.
+pub(super) fn begins_with_verdict(text: &str) -> bool {
+    begins_with_any(text, VERDICTS)
 }
 
 /// Whether a verdict finds nothing.
@@ -343,11 +283,6 @@ fn has_severe_finding(parts: &MessageParts<'_>) -> bool {
     })
 }
 
-/// Whether a labelled sentence tells the problem; the one about its solution says more.
-fn is_complaint(text: &str) -> bool {
-    begins_with_any(text, &["problem", "the problem", "the issue", "the bug"])
-}
-
 /// Whether a sentence refers to things by their numbers: "Fix items 1, 2 and 5".
 fn counts_only(text: &str) -> bool {
     let numbers = text
@@ -363,37 +298,6 @@ pub(super) fn names_subject(text: &str) -> bool {
 
 fn has_identifier(terms: &[TextTerm<'_>]) -> bool {
     terms.iter().any(|term| term.kind == TermKind::Identifier)
-}
-
-/// Whether a sentence is about spaces and the order of lines.
-fn is_about_layout(text: &str) -> bool {
-    const WORDS: [&str; 7] =
-        ["formatting", "alignment", "whitespace", "indentation", "gofmt", "prettier", "rustfmt"];
-    let lower = to_lower(text);
-    WORDS.iter().any(|word| lower.contains(word))
-}
-
-/// Whether a sentence adds something beside the result.
-fn is_side_note(text: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "note",
-        "one note",
-        "one thing",
-        "one caveat",
-        "caveat",
-        "worth noting",
-        "trade-off",
-        "nota",
-        "remarque",
-        "注意",
-        "备注",
-    ];
-    begins_with_any(text, STARTS)
-}
-
-/// Whether a sentence leads on to the next step.
-fn is_step(text: &str) -> bool {
-    begins_with_any(text, &["now for", "now the", "next", "next up", "now we", "the next"])
 }
 
 /// Whether a sentence only reports that checks passed.

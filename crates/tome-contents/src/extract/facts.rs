@@ -75,8 +75,8 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     facts.sort_by_key(|fact| fact.event);
     drop_refuted(&mut facts);
     drop_repeated_answers(&mut facts);
-    let title = super::title::choose_title(&turns, events, overlap, branch);
-    facts.splice(0..0, title);
+    let titles = super::title::find_titles(&turns, events, overlap, branch);
+    facts.splice(0..0, titles);
     SegmentFacts { turns, branch, facts }
 }
 
@@ -370,7 +370,7 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
-    let score = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
+    let score = u32::try_from((conclusion.score / 30).clamp(0, 20)).unwrap_or(0);
     let creates = turn.files.iter().any(|file| file.action == FileTouchKind::Created);
     let work = if turn.has_work() {
         8 + u32::from(creates) * 4 + u32::from(!turn.commits.is_empty()) * 4

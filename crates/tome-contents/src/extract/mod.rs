@@ -6,6 +6,7 @@
 
 mod activity;
 mod answer;
+mod answer_score;
 mod bullets;
 mod call_line;
 mod chain;
@@ -58,10 +59,11 @@ pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
 pub use outcome::ToolOutcome;
 pub use passage::{find_answer, states_cause};
-pub(crate) use prose::{find_template_input, strip_injected};
+pub use prose::prompt_text;
 pub use reaction::skip_acknowledgment;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
+pub(crate) use title::weigh_session_title;
 pub use tool_call::{ToolCall, read_tool_call};
 pub use turn::{cut_turns, is_prompt};
 

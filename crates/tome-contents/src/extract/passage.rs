@@ -2,13 +2,13 @@
 
 use tome_text::count_words;
 
-use super::answer::{find_conclusion, names_subject};
+use super::answer::find_conclusion;
+use super::answer_score::SURE;
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{ProseSentence, SentenceShape, split_message};
-use super::statement::{AnswerSentence, SURE};
 
 /// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
-/// says what came out (a result, a cause, a decision, or something about a named part of the code).
+/// says what came out.
 /// `relevance` counts what a sentence has of the question; with nothing in common, the conclusion alone
 /// is the answer, and if both are longer than `chars_max`, the relevant sentence alone.
 pub fn find_answer(
@@ -17,11 +17,7 @@ pub fn find_answer(
     chars_max: usize,
 ) -> Option<String> {
     let parts = split_message(answer);
-    let says = |found: &AnswerSentence<'_>| {
-        let is_result = find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2);
-        found.score >= SURE && (is_result || names_subject(&found.text))
-    };
-    let conclusion = find_conclusion(&parts, false).filter(says);
+    let conclusion = find_conclusion(&parts, "", false).filter(|found| found.score >= SURE);
     let mut best: Option<(usize, &ProseSentence<'_>)> = None;
     for sentence in parts.sentences.iter().filter(|sentence| is_statement(sentence)) {
         let score = relevance(&sentence.plain);
@@ -70,8 +66,8 @@ fn end_sentence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    const ANSWER: &str = "Identifiers were read byte by byte. I switched the loop of `scan` to \
-                          characters; all 41 tests pass.\n\nNo other lexer is affected.";
+    const ANSWER: &str = "I switched the loop of `scan` to characters; all 41 tests pass. Before, \
+                          identifiers were read byte by byte.\n\nNo other lexer is affected.";
 
     #[track_caller]
     fn check_answer(words: &[&str], expected: Option<&str>) {
@@ -84,10 +80,10 @@ mod tests {
 
     #[test]
     fn the_sentence_that_a_question_is_about_comes_with_the_conclusion() {
-        let conclusion = "I switched the loop of scan to characters; all 41 tests pass.";
+        let conclusion = "I switched the loop of `scan` to characters; all 41 tests pass.";
         check_answer(&[], Some(conclusion));
         check_answer(&["loop"], Some(conclusion));
-        let cause = format!("Identifiers were read byte by byte. {conclusion}");
+        let cause = format!("{conclusion} Before, identifiers were read byte by byte.");
         check_answer(&["identifier", "split"], Some(&cause));
         let other = format!("{conclusion} No other lexer is affected.");
         check_answer(&["other", "lexer"], Some(&other));

@@ -52,7 +52,7 @@ impl MessageParts<'_> {
 
 pub(super) fn split_message(text: &str) -> MessageParts<'_> {
     let mut parts = MessageParts::default();
-    let text = find_template_input(text).unwrap_or(text);
+    let text = find_typed_text(text).unwrap_or(text);
     for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
         for seen in strip_injected(part) {
             let mut fenced = false;
@@ -71,9 +71,34 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
     parts
 }
 
+/// The words that the user typed: without the template of a command, and without what an editor or the
+/// agent added.
+pub fn prompt_text(text: &str) -> String {
+    match find_typed_text(text).filter(|input| !input.is_empty()) {
+        Some(input) => strip_injected(input).join(" "),
+        None => strip_injected(text).join(" "),
+    }
+}
+
+/// Returns what the user typed, if the message says so.
+fn find_typed_text(text: &str) -> Option<&str> {
+    find_editor_request(text).or_else(|| find_template_input(text))
+}
+
+/// Returns the request below the files that an editor named: Codex's `## My request for Codex:`.
+fn find_editor_request(text: &str) -> Option<&str> {
+    const BEGINNINGS: [&str; 2] = ["# Context from my IDE setup", "# Files mentioned by the user"];
+    const HEADING: &str = "\n## My request for ";
+    let text = text.trim_start();
+    BEGINNINGS.iter().find(|start| text.starts_with(**start))?;
+    let (_, below) = text.split_once(HEADING)?;
+    let (_, request) = below.split_once('\n')?;
+    Some(request.trim())
+}
+
 /// Returns the words that the user typed after a command whose template the agent sent in full: the text
 /// block below the heading `User Input`.
-pub(crate) fn find_template_input(text: &str) -> Option<&str> {
+fn find_template_input(text: &str) -> Option<&str> {
     const HEADING: &str = "## User Input";
     const HEADING_AT_MAX: usize = 2_000;
     let at = text.find(HEADING).filter(|at| *at <= HEADING_AT_MAX)?;
@@ -165,7 +190,7 @@ fn classify_shape(bare: &str) -> SentenceShape {
 
 /// Tags around injected text: opening, closing, and whether the text inside is kept.
 #[rustfmt::skip]
-const INJECTED_TAGS: [(&str, &str, bool); 18] = [
+const INJECTED_TAGS: [(&str, &str, bool); 19] = [
     ("<tome-memory", "</tome-memory>", false), ("&lt;tome-memory", "&lt;/tome-memory&gt;", false),
     ("<system-reminder>", "</system-reminder>", false),
     ("<system_reminder>", "</system_reminder>", false),
@@ -179,10 +204,11 @@ const INJECTED_TAGS: [(&str, &str, bool); 18] = [
     ("<bash-stdout>", "</bash-stdout>", false), ("<bash-stderr>", "</bash-stderr>", false),
     ("<ide_opened_file>", "</ide_opened_file>", false),
     ("<ide_selection>", "</ide_selection>", false),
+    ("<recommended_plugins>", "</recommended_plugins>", false),
 ];
 
 /// Returns the parts of a text outside injected blocks. An unclosed tag counts as ordinary text.
-pub(crate) fn strip_injected(text: &str) -> Vec<&str> {
+fn strip_injected(text: &str) -> Vec<&str> {
     if !text.contains('<') && !text.contains("&lt;") {
         return vec![text];
     }

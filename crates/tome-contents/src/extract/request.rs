@@ -180,6 +180,7 @@ fn score_sentence(text: &str, words: usize, shape: SentenceShape, position: usiz
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
 fn strip_to_request(sentence: &str) -> &str {
+    let sentence = strip_mentions(sentence);
     let text = strip_lead_in(strip_courtesy(sentence));
     let led_up = begins_with_any(text, LEAD_IN_WORDS);
     let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
@@ -192,6 +193,22 @@ fn strip_to_request(sentence: &str) -> &str {
         text
     };
     strip_trailing_courtesy(text).trim()
+}
+
+/// Removes the files that a message mentions before its words: `@src/main.rs`, `@"a file.txt"`.
+fn strip_mentions(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while let Some(mention) = rest.strip_prefix('@') {
+        let after = match mention.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').map(|(_, after)| after),
+            None => mention.split_once(char::is_whitespace).map(|(_, after)| after),
+        };
+        match after.map(str::trim_start).filter(|after| !after.is_empty()) {
+            Some(after) => rest = after,
+            None => return text,
+        }
+    }
+    rest
 }
 
 /// Whether a text asks for an answer rather than for work.

@@ -10,7 +10,7 @@ use super::bullets::{BULLET_CHARS_MAX, is_told_elsewhere, label_fact, rank_kind}
 use super::draft_fact::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
 use super::similarity::{Statement, is_similar};
-use super::title::{FROM_BRANCH, FROM_CONCLUSION, FROM_REQUEST};
+use super::title::{FROM_BRANCH, FROM_REBASE, FROM_REQUEST};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
 /// Pieces of work that a node keeps; the lightest are dropped.
@@ -345,7 +345,7 @@ fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
         return bullet(&text, [title.grips(), answer.grips()].concat());
     }
     // A commit that names the page needs no second line if its work came to more.
-    let is_told = title.weight < FROM_CONCLUSION + 10 || page.contains(&title.text);
+    let is_told = title.weight < FROM_REBASE || page.contains(&title.text);
     if let Some(outcome) = outcome.filter(|_| is_told) {
         return bullet(&outcome.text, outcome.grips().to_vec());
     }

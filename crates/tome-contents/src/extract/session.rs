@@ -5,18 +5,20 @@ use std::ops::Range;
 use tome_model::{Event, FactKind};
 use tome_text::{collapse_whitespace, truncate_words};
 
-use super::answer::{find_closing_question, find_statement};
+use super::answer::{find_closing_question, find_conclusion, find_statement};
 use super::changes::{changed_files, render_changes_without_counts};
 use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
 use super::files::FileTouchKind;
 use super::reverted::find_reverted;
 use super::text::to_lower;
-use super::title::title_from_kinds;
+use super::title::{title_from_kinds, weigh_session_title};
 use super::turn::Turn;
 
 /// The action of a file whose edits were all taken back.
 const REVERTED: &str = "changed and reverted";
 
+/// The line of a turn is better told by a doubtful sentence than by none.
+const RESULT_SCORE_MIN: i32 = 100;
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
 /// Characters of a message of the agent's service.
@@ -68,7 +70,9 @@ pub struct FileChange {
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let session = collect_facts(events, &[]);
-    let title = session.facts.iter().find(|fact| fact.kind == FactKind::Title);
+    let commits = session.turns.iter().map(|turn| turn.commits.len() as u64).sum();
+    let titles = session.facts.iter().filter(|fact| fact.kind == FactKind::Title);
+    let title = titles.max_by_key(|title| weigh_session_title(title.weight, commits));
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
     let turns = session.turns.iter().enumerate().map(|(index, turn)| {
         let answer = turn.final_answer(events);
@@ -117,6 +121,12 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
 /// else the outcome of its tool calls.
 fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
+    let unsure = || {
+        let prompt = turn.prompt.and_then(|at| events.get(at)).map_or("", |event| &event.text);
+        let found = find_conclusion(&turn.answer_parts, prompt, turn.has_work());
+        found.filter(|found| found.score >= RESULT_SCORE_MIN)
+    };
+    let result = result.or_else(|| Some(unsure()?.render(RESULT_CHARS_MAX)));
     let result = result.or_else(|| {
         Some(find_statement(&turn.answer_parts, turn.has_work())?.render(RESULT_CHARS_MAX))
     });

@@ -9,9 +9,6 @@ use super::cues::{Cue, find_cue, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::text::{begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case};
 
-/// A conclusion with at least this score says what came out.
-pub(super) const SURE: i32 = 6;
-
 /// A sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AnswerSentence<'a> {
@@ -279,11 +276,12 @@ fn strip_opening(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::answer::{find_conclusion, find_statement};
+    use super::super::answer_score::SURE;
     use super::super::prose::split_message;
 
     fn concluded(answer: &str, chars_max: usize) -> String {
         let parts = split_message(answer);
-        let found = find_conclusion(&parts, false).filter(|found| found.score >= super::SURE);
+        let found = find_conclusion(&parts, "", false).filter(|found| found.score >= SURE);
         let found = found.or_else(|| find_statement(&parts, false));
         found.map(|found| found.render(chars_max)).unwrap_or_default()
     }

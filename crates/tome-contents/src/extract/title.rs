@@ -1,6 +1,9 @@
 //! Chooses the title of a segment. In order of preference: a commit's subject, the heading of a
-//! plan, the agent's own summary, the pull request, the conclusion of the turn with the most work,
-//! the branch in words, the request. The result of a command is never a title.
+//! plan, the agent's own summary, the pull request, the branch in words, the request, the conclusion
+//! of the turn with the most work. The result of a command is never a title. A request says what
+//! work was about, where a conclusion mostly tells one detail of it.
+//!
+//! A session is known by what it began with: its own title, its plan, its only commits, its request.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +13,7 @@ use tome_text::{count_words, truncate_words};
 use super::answer::{
     begins_with_pronoun, is_check_report, names_subject, says_what, strip_verdict,
 };
+use super::answer_score::VERY_SURE;
 use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, is_dangling, render_title};
 use super::commands::find_command_line;
@@ -33,13 +37,42 @@ const FROM_CHORE_COMMIT: u32 = 510;
 const FROM_PLAN: u32 = 500;
 const FROM_SUMMARY: u32 = 450;
 const FROM_PULL: u32 = 440;
-const FROM_REBASE: u32 = 420;
-pub(super) const FROM_CONCLUSION: u32 = 400;
-pub(super) const FROM_BRANCH: u32 = 300;
-pub(super) const FROM_REQUEST: u32 = 200;
+pub(super) const FROM_REBASE: u32 = 420;
+pub(super) const FROM_BRANCH: u32 = 410;
+pub(super) const FROM_REQUEST: u32 = 400;
+const FROM_CONCLUSION: u32 = 250;
 const FROM_EARLIER_REQUEST: u32 = 150;
 const FROM_VAGUE_REQUEST: u32 = 100;
 pub(super) const FROM_FILES: u32 = 50;
+
+/// More commits than these are parts of something larger.
+const TITLE_COMMITS_MAX: u64 = 2;
+
+/// Weight of a segment's title as that of a session with so many commits.
+pub(crate) fn weigh_session_title(weight: u32, commits: u64) -> u32 {
+    match weight {
+        FROM_SUMMARY..FROM_PLAN => FROM_COMMIT + weight,
+        FROM_CHORE_COMMIT => FROM_BRANCH - 30,
+        FROM_COMMIT.. if commits > TITLE_COMMITS_MAX => FROM_BRANCH - 20,
+        _ => weight,
+    }
+}
+
+/// Finds the titles that a segment may have, the best one first. The others are for its session.
+pub(super) fn find_titles(
+    turns: &[Turn<'_>],
+    events: &[Event],
+    overlap: &[Event],
+    branch: Option<&str>,
+) -> Vec<DraftFact> {
+    let mut titles: Vec<DraftFact> =
+        choose_title(turns, events, overlap, branch).into_iter().collect();
+    for other in [title_from_summary(events), title_from_request(turns, FROM_REQUEST)] {
+        let is_new = |other: &DraftFact| titles.iter().all(|title| title.weight > other.weight);
+        titles.extend(other.filter(is_new));
+    }
+    titles
+}
 
 /// Chooses the title of a segment, with its evidence.
 pub(super) fn choose_title(
@@ -53,9 +86,9 @@ pub(super) fn choose_title(
         .or_else(|| title_from_summary(events))
         .or_else(|| title_from_pull(turns))
         .or_else(|| title_from_rebase(turns))
-        .or_else(|| title_from_conclusion(turns))
         .or_else(|| title_from_branch(turns, events, branch))
         .or_else(|| title_from_request(turns, FROM_REQUEST))
+        .or_else(|| title_from_conclusion(turns))
         .or_else(|| title_from_earlier_request(overlap, events, turns))
         .or_else(|| title_from_request(turns, FROM_VAGUE_REQUEST))
         .or_else(|| title_from_files(turns, events))
@@ -160,7 +193,7 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         let is_pasted = turn.request.as_ref().is_some_and(|request| request.pasted);
         if !turn.has_work() && !is_pasted
             || conclusion.is_item
-            || conclusion.score < 8
+            || conclusion.score < VERY_SURE
             || !is_list && !stands_alone(text)
         {
             continue;
@@ -286,8 +319,9 @@ fn words_of_branch(branch: &str) -> Option<String> {
 
 /// The request that most of the segment was about.
 fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
+    const FIRST_REQUEST_BONUS: u32 = 12;
     let mut best: Option<(u32, &UserRequest<'_>)> = None;
-    for (index, turn) in turns.iter().enumerate() {
+    for turn in turns {
         let Some(request) = &turn.request else { continue };
         let specific = request.weight >= 4 && !refers_without_naming(&request.text);
         let fits = !request.pasted
@@ -297,7 +331,8 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
         let score = request.weight.min(9) * 2
             + followed
             + u32::from(request.is_order) * 6
-            + if index == 0 { 4 } else { 0 };
+            // The later ones mostly are about details of the first.
+            + if best.is_none() { FIRST_REQUEST_BONUS } else { 0 };
         if fits && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, request));
         }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tome_model::{Event, EventKind, Role};
 
 use super::answer::find_conclusion;
+use super::answer_score::SURE;
 use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
@@ -17,7 +18,7 @@ use super::plan::{PlanHeading, find_plan};
 use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
-use super::statement::{AnswerSentence, SURE};
+use super::statement::AnswerSentence;
 use super::text::to_lower;
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
@@ -291,8 +292,9 @@ impl<'a> Turn<'a> {
     fn find_conclusion(&self, events: &'a [Event]) -> Option<(usize, AnswerSentence<'a>)> {
         const CLOSING_WORDS_MAX: usize = 12;
         let (at, answer) = self.final_answer(events)?;
+        let prompt = self.prompt.and_then(|at| events.get(at)).map_or("", |event| &event.text);
         let sure = |parts: &MessageParts<'a>, least| {
-            find_conclusion(parts, self.has_work()).filter(|found| found.score >= least)
+            find_conclusion(parts, prompt, self.has_work()).filter(|found| found.score >= least)
         };
         if let Some(found) = sure(&self.answer_parts, SURE) {
             return Some((at, found));
@@ -307,7 +309,7 @@ impl<'a> Turn<'a> {
                 && !event.text.trim().is_empty()
         })?;
         let event = earlier.get(before)?;
-        Some((self.events.start + before, sure(&split_message(&event.text), SURE + 2)?))
+        Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
     }
 }
 

@@ -2,8 +2,9 @@
 
 use tome_text::count_words;
 
+use super::answer_score::VERY_SURE;
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
-use super::statement::{AnswerSentence, ListItem, SURE, TEXT_CHARS_MAX, join_items};
+use super::statement::{AnswerSentence, ListItem, TEXT_CHARS_MAX, join_items};
 use super::text::{begins_with_any, plain_text, strip_label};
 
 /// Labels before the judgment that the user asked for.
@@ -41,7 +42,7 @@ pub(super) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         }
     };
     let text = if items.is_empty() { lead.clone() } else { join_items("", &items, TEXT_CHARS_MAX) };
-    Some(AnswerSentence { raws, text, lead, items, score: 2 * SURE, is_item: false })
+    Some(AnswerSentence { raws, text, lead, items, score: VERY_SURE, is_item: false })
 }
 
 /// The judgment after its label: `Verdict: approve`.
@@ -79,5 +80,12 @@ pub(super) fn find_fixed_row<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
         .map(ListItem::from_text)
         .collect();
     let text = join_items("", &items, TEXT_CHARS_MAX);
-    Some(AnswerSentence { raws, text, lead: String::new(), items, score: 2 * SURE, is_item: false })
+    Some(AnswerSentence {
+        raws,
+        text,
+        lead: String::new(),
+        items,
+        score: VERY_SURE,
+        is_item: false,
+    })
 }

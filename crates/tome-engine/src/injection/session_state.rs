@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
+use tome_contents::prompt_text;
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Event, EventId, EventKind, Millis, Scope, SessionId};
 use tome_notebook::OVERVIEW_TEMPLATE;
@@ -226,12 +227,12 @@ impl SessionEvents {
             agent: first.agent.as_str().to_owned(),
             first_at: first.at,
             last_at: last.at,
-            first_request: first_request.text.clone(),
-            latest_requests: latest.iter().map(|event| event.text.clone()).collect(),
+            first_request: prompt_text(&first_request.text),
+            latest_requests: latest.iter().map(|event| prompt_text(&event.text)).collect(),
             closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
             open: open_work::collect_open_work(&self.tail, closing),
-            unanswered: unanswered.map(|event| event.text.clone()),
+            unanswered: unanswered.map(|event| prompt_text(&event.text)),
         })
     }
 }

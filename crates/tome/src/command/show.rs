@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_model::{Event, Millis};
 use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, one_line};
+use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, one_line, replace_control_chars};
 
 use super::events::resolve_project;
 use super::screen::Screen;
@@ -163,22 +163,22 @@ pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     if event.arrived.distance_ms(event.at) >= 60_000 {
         field("arrived", &time::format_local_time(event.arrived))?;
     }
-    field("agent", event.agent.as_str())?;
+    field("agent", &replace_control_chars(event.agent.as_str()))?;
     field("session", &session)?;
-    field("project", &event.project)?;
+    field("project", &replace_control_chars(&event.project))?;
     if event.cwd != event.project {
-        field("cwd", &event.cwd)?;
+        field("cwd", &replace_control_chars(&event.cwd))?;
     }
     if !event.meta.is_empty() {
         field("meta", &serde_json::to_string(&event.meta).unwrap_or_default())?;
     }
     if let Some(tool) = &event.tool {
-        field("tool", &tool.name)?;
+        field("tool", &replace_control_chars(&tool.name))?;
         print_section(out, "input", &tool.input)?;
         print_section(out, "output", &tool.output)?;
     }
     if !event.text.is_empty() {
-        writeln!(out, "\n{}", tome_terminal::replace_control_chars(&event.text))?;
+        writeln!(out, "\n{}", replace_control_chars(&event.text))?;
     }
     Ok(())
 }
@@ -187,7 +187,7 @@ fn print_section(out: &mut dyn Write, name: &str, value: &Value) -> std::io::Res
     match value {
         Value::Null => Ok(()),
         Value::String(text) => {
-            writeln!(out, "\n{DIM}{name}{RESET}\n{}", tome_terminal::replace_control_chars(text))
+            writeln!(out, "\n{DIM}{name}{RESET}\n{}", replace_control_chars(text))
         }
         value => writeln!(out, "\n{DIM}{name}{RESET}\n{value:#}"),
     }

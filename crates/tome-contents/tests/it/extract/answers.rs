@@ -62,11 +62,11 @@ fn next_steps_and_sources_are_no_conclusion() {
             ),
         ],
         &expect![[r##"
-            # Lexer::ident now follows the XID rules
+            # Make the lexer accept unicode identifiers
             - Make the lexer accept unicode identifiers — `Lexer::ident` now follows the XID rules.
                 0 "Make the lexer accept unicode identifiers"
                 2 "`Lexer::ident` now follows the XID rules."
-            [lexer.rs, Lexer::ident, identifiers, unicode, accept, follows, XID]
+            [lexer.rs, identifiers, unicode, accept, Lexer::ident, follows, XID]
         "##]],
     );
 }

@@ -141,10 +141,9 @@ fn a_pasted_log_is_not_a_request() {
         ],
         &expect![[r##"
             # Error: failed to push some refs to 'origin'
-            - Error: failed to push some refs to 'origin' — Run `git pull --rebase` first, then push again.
+            - Error: failed to push some refs to 'origin'
                 0 "error: failed to push some refs to 'origin'"
-                1 "Run `git pull --rebase` first, then push again."
-            [push, refs, origin, pull, rebase]
+            [push, refs, origin]
         "##]],
     );
 }
@@ -226,6 +225,9 @@ fn huge_texts_are_read_at_head_and_tail() {
             # Run the whole suite against the export
             - `cargo test` failed: test result: FAILED. 3 passed; 1 failed
                 1 "test result: FAILED. 3 passed; 1 failed"
+            - Run the whole suite against the export — The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very…
+                0 "Run the whole suite against the export"
+                2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
             - Open: `cargo test` fails: test result: FAILED. 3 passed; 1 failed
                 1 "test result: FAILED. 3 passed; 1 failed"
             [export, suite, cargo]
