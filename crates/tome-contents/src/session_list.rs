@@ -171,9 +171,7 @@ impl SessionQuery {
                 listing.title = node.title;
             }
         }
-        // Of equals, the first: it says what the session began with.
-        let weigh = |weight| weigh_session_title(weight, listing.commits);
-        let best = titles.into_iter().rev().max_by_key(|(weight, _)| weigh(*weight));
+        let best = titles.into_iter().rev().max_by_key(|(weight, _)| weigh_session_title(*weight));
         listing.title = best.map_or(listing.title, |(_, title)| title);
         let is_on_branch = |wanted: &str| {
             branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))

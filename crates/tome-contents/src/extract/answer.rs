@@ -19,6 +19,9 @@ pub(super) fn strip_verdict(text: &str) -> &str {
     strip_label(text, VERDICTS).unwrap_or(text)
 }
 
+/// A sentence below this adds nothing to the best one.
+const SECOND_SCORE_MIN: i32 = 200;
+
 /// Labels that agents put before a conclusion.
 #[rustfmt::skip]
 const VERDICTS: &[&str] = &[
@@ -44,6 +47,7 @@ pub(super) fn find_conclusion<'a>(
     }
     let scorer = AnswerScorer::new(parts, prompt, after_work);
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
+    let mut second: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
         if !may_conclude(sentence) {
             continue;
@@ -51,8 +55,13 @@ pub(super) fn find_conclusion<'a>(
         let (mut statement, has_list) = read_statement(parts, index, sentence);
         statement.score = scorer.score(index, sentence, &statement, has_list);
         statement.is_item = !has_list && sentence.shape == SentenceShape::Item;
-        if best.as_ref().is_none_or(|(_, best)| statement.score > best.score) {
-            best = Some((index, statement));
+        let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
+            other.as_ref().is_none_or(|(_, other)| statement.score > other.score)
+        };
+        if beats(&best) {
+            second = best.replace((index, statement));
+        } else if beats(&second) {
+            second = Some((index, statement));
         }
     }
     let (index, best) = best?;
@@ -62,7 +71,36 @@ pub(super) fn find_conclusion<'a>(
     if let Some(both) = join_solution(parts, &best) {
         return Some(both);
     }
-    Some(if index > 0 { join_report(parts, best) } else { best })
+    let best = if index > 0 { join_report(parts, best) } else { best };
+    Some(match second {
+        Some((other, second)) => join_second(best, &second, index < other),
+        None => best,
+    })
+}
+
+/// Joins a short sentence with the second-best one: "Installed. The countdown now reads the date from
+/// the message."
+fn join_second<'a>(
+    best: AnswerSentence<'a>,
+    second: &AnswerSentence<'a>,
+    is_first: bool,
+) -> AnswerSentence<'a> {
+    const SHORT_COLUMNS: usize = 60;
+    const BOTH_COLUMNS: usize = 240;
+    let columns = |text: &str| {
+        text.chars().count() + text.chars().filter(|c| tome_text::is_han_or_kana(*c)).count()
+    };
+    let is_short = best.items.is_empty() && !best.is_item && columns(&best.text) < SHORT_COLUMNS;
+    let fits = columns(&best.text) + columns(&second.text) <= BOTH_COLUMNS;
+    let repeats = best.raws.iter().any(|raw| second.raws.contains(raw));
+    if !is_short || !fits || repeats || second.is_item || second.score < SECOND_SCORE_MIN {
+        return best;
+    }
+    let (one, other) = if is_first { (&best, second) } else { (second, &best) };
+    let end = if one.text.ends_with(['.', '!', '。', '！', ':', '：']) { "" } else { "." };
+    let text = format!("{}{end} {}", one.text, other.text);
+    let raws = one.raws.iter().chain(&other.raws).copied().collect();
+    AnswerSentence { raws, lead: text.clone(), text, ..best }
 }
 
 /// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.

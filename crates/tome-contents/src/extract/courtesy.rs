@@ -7,7 +7,7 @@ use super::text::{begins_with_any, strip_any_prefix};
 const GREETINGS: &[&str] = &[
     "good morning", "good evening", "hi there", "hello", "hey", "hi", "okay", "ok", "so", "now",
     "then", "also", "and", "thank you", "thanks", "thx", "great", "perfect", "nice", "yes", "yep",
-    "yeah", "no", "hmm", "well", "alright", "cool", "sorry", "actually", "claude", "codex",
+    "yeah", "no,", "no.", "nope", "hmm", "well", "alright", "cool", "sorry", "actually", "claude", "codex",
     "gemini", "copilot", "there", "team", "but", "oh", "ah", "right", "next", "one more thing",
     "quick question", "question", "你好", "您好", "嗯", "好的", "那么", "哦", "好", "こんにちは", "おはようございます", "はい",
     "では", "привет", "добрый день", "так", "ок", "хорошо", "спасибо", "ну", "hallo", "danke", "moin",

@@ -18,7 +18,7 @@ use super::turn::Turn;
 const REVERTED: &str = "changed and reverted";
 
 /// The line of a turn is better told by a doubtful sentence than by none.
-const RESULT_SCORE_MIN: i32 = 100;
+const RESULT_SCORE_MIN: i32 = 200;
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
 /// Characters of a message of the agent's service.
@@ -70,9 +70,8 @@ pub struct FileChange {
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let session = collect_facts(events, &[]);
-    let commits = session.turns.iter().map(|turn| turn.commits.len() as u64).sum();
     let titles = session.facts.iter().filter(|fact| fact.kind == FactKind::Title);
-    let title = titles.max_by_key(|title| weigh_session_title(title.weight, commits));
+    let title = titles.rev().max_by_key(|title| weigh_session_title(title.weight));
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
     let turns = session.turns.iter().enumerate().map(|(index, turn)| {
         let answer = turn.final_answer(events);

@@ -3,7 +3,7 @@
 //! of the turn with the most work. The result of a command is never a title. A request says what
 //! work was about, where a conclusion mostly tells one detail of it.
 //!
-//! A session is known by what it began with: its own title, its plan, its only commits, its request.
+//! A session is known by its own title, its plan, its first commit or its first request.
 
 use std::collections::BTreeSet;
 
@@ -45,15 +45,13 @@ const FROM_EARLIER_REQUEST: u32 = 150;
 const FROM_VAGUE_REQUEST: u32 = 100;
 pub(super) const FROM_FILES: u32 = 50;
 
-/// More commits than these are parts of something larger.
-const TITLE_COMMITS_MAX: u64 = 2;
-
-/// Weight of a segment's title as that of a session with so many commits.
-pub(crate) fn weigh_session_title(weight: u32, commits: u64) -> u32 {
+/// Weight of a segment's title as that of its session. Of equals, the first counts: the later requests
+/// and commits mostly are about details of it.
+pub(crate) fn weigh_session_title(weight: u32) -> u32 {
     match weight {
         FROM_SUMMARY..FROM_PLAN => FROM_COMMIT + weight,
-        FROM_CHORE_COMMIT => FROM_BRANCH - 30,
-        FROM_COMMIT.. if commits > TITLE_COMMITS_MAX => FROM_BRANCH - 20,
+        FROM_CHORE_COMMIT => FROM_REQUEST - 10,
+        FROM_REQUEST..FROM_BRANCH => FROM_REQUEST,
         _ => weight,
     }
 }
@@ -324,7 +322,9 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     for turn in turns {
         let Some(request) = &turn.request else { continue };
         let specific = request.weight >= 4 && !refers_without_naming(&request.text);
+        let is_log = turn.prompt_parts.is_pasted() && !request.is_order;
         let fits = !request.pasted
+            && !is_log
             && is_main_clause(&request.text)
             && (source == FROM_VAGUE_REQUEST && request.weight > 1 || specific);
         let followed = u32::try_from(turn.events.len().min(16)).unwrap_or(0);
