@@ -324,7 +324,6 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
         let specific = request.weight >= 4 && !refers_without_naming(&request.text);
         let is_log = turn.prompt_parts.is_pasted() && !request.is_order;
         let fits = !request.pasted
-            && !is_log
             && is_main_clause(&request.text)
             && (source == FROM_VAGUE_REQUEST && request.weight > 1 || specific);
         let followed = u32::try_from(turn.events.len().min(16)).unwrap_or(0);
@@ -333,6 +332,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
             + u32::from(request.is_order) * 6
             // The later ones mostly are about details of the first.
             + if best.is_none() { FIRST_REQUEST_BONUS } else { 0 };
+        let score = if is_log { score / 2 } else { score };
         if fits && best.is_none_or(|(most, _)| score > most) {
             best = Some((score, request));
         }

@@ -134,12 +134,12 @@ fn segments_of_one_session_become_one_theme() {
     let summary =
         rollup(Level::Day, &[piece(&all[..4]), piece(&all[4..10]), sample("trivial-questions")]);
     expect![[r#"
-        # What's the difference between String and &str in rust; Changed broker.go, broker_test.go
+        # What's the difference between String and &str in rust; CI is red on main since last night, locally it's green
         - What's the difference between String and &str in rust? — `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
-        - Changed broker.go, broker_test.go
+        - CI is red on main since last night, locally it's green
         - How do I undo the last commit but keep the changes? — Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
         - Is there a shortcut in vim to jump to the matching bracket? — Yes: `%` jumps between matching brackets.
-        [broker.go, broker_test.go, String, str, matching, text, difference]
+        [broker_test.go, String, str, matching, broker.go, text, difference]
     "#]].assert_eq(&page(&summary));
 }
 

@@ -86,10 +86,10 @@ fn pasted_text_is_not_taken_for_the_request() {
         ],
         &expect![[r#"
             Make this print the arguments
-            "status": 500
+            We get this from the gateway since noon
             ZeroDivisionError: division by zero
             ERROR worker-3 job 81 failed: disk quota exceeded
-            Diff --git a/x.rs b/x.rs
+            Is this change safe?
         "#]],
     );
 }
