@@ -45,26 +45,28 @@ pub(super) fn name_command(command: &str) -> Option<(String, bool)> {
     Some((name, is_major))
 }
 
-/// Returns whether a command formats files in place. With a flag such as `--check` it is a check instead.
-pub(super) fn is_formatter(name: &str, command: &str) -> bool {
-    const NAMES: [&str; 12] = [
-        "fmt",
-        "format",
-        "gofmt",
-        "goimports",
-        "rustfmt",
-        "prettier",
-        "black",
-        "isort",
-        "dprint",
-        "clang-format",
-        "yapf",
-        "gofumpt",
+/// Whether a command changes files rather than checking them: formatters, unless a flag such as
+/// `--check` asks for a report only, and linters that fix.
+pub(super) fn writes_files(name: &str, command: &str) -> bool {
+    #[rustfmt::skip]
+    const FORMATTERS: [&str; 12] = [
+        "fmt", "format", "gofmt", "goimports", "rustfmt", "prettier", "black", "isort", "dprint",
+        "clang-format", "yapf", "gofumpt",
+    ];
+    const FIXES: [&str; 4] = ["fix", "autofix", "autocorrect", "write"];
+    #[rustfmt::skip]
+    const FIX_FLAGS: [&str; 9] = [
+        "--fix", "--write", "--apply", "--unsafe-fixes", "--autocorrect", "--autocorrect-all",
+        "--auto-correct", "--updateSnapshot", "--update-snapshots",
     ];
     const CHECKS: [&str; 7] =
         ["--check", "-c", "--list-different", "-l", "-d", "--diff", "--dry-run"];
-    name.split([' ', ':', '/']).any(|word| NAMES.contains(&word))
-        && !command.split_whitespace().any(|word| CHECKS.contains(&word) || word == "check")
+    let named = |words: &[&str]| name.split([' ', ':', '/', '-']).any(|word| words.contains(&word));
+    let formats = named(&FORMATTERS) || FORMATTERS.iter().any(|one| name == *one);
+    let mut words = command.split_whitespace();
+    let reports = words.clone().any(|word| CHECKS.contains(&word) || word == "check");
+    let fixes = words.any(|word| FIX_FLAGS.contains(&word.split('=').next().unwrap_or(word)));
+    fixes || named(&FIXES) || formats && !reports
 }
 
 fn is_minor(program: &str, rest: &[&str]) -> bool {
@@ -111,6 +113,8 @@ const TWO_ARGUMENT_PROGRAMS: &[&str] = &[
     "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
     "kubectl", "pipenv", "deno", "python", "python3",
 ];
+/// Programs without subcommands: the next word selects what they check.
+const SINGLE_PROGRAMS: &[&str] = &["pytest", "tsc", "mypy", "eslint", "jest", "rspec", "phpunit"];
 /// Flags whose value is the next word.
 const FLAGS_WITH_VALUE: &[&str] = &[
     "--context",
@@ -133,6 +137,9 @@ fn build_name(first: &str, rest: &[&str]) -> String {
     if program == "git" {
         return super::commits::find_git_verb(rest)
             .map_or("git".to_owned(), |verb| format!("git {verb}"));
+    }
+    if SINGLE_PROGRAMS.contains(&program) {
+        return program.to_owned();
     }
     let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
     let mut words = vec![program];
@@ -188,11 +195,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_formatter_checks_only_if_it_is_asked_to() {
+    fn fixers_write_and_formatters_check_only_if_asked_to() {
         let formats = |command: &str| {
             let (name, _) = name_command(command).unwrap();
-            is_formatter(&name, command)
+            writes_files(&name, command)
         };
+        assert!(formats("npm run lint:fix"));
+        assert!(formats("npx biome check --write src"));
+        assert!(formats("ruff check --fix ."));
+        assert!(formats("npm run lint -- --fix"));
+        assert!(!formats("npm run lint"));
+        assert!(!formats("ruff check ."));
         assert!(formats("cargo fmt"));
         assert!(formats("mise run fmt"));
         assert!(formats("npx prettier --write src"));

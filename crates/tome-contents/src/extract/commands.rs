@@ -7,7 +7,8 @@ use serde_json::Value;
 use tome_model::{Event, Tool};
 
 use super::chain::{ChainJoint, ChainPart, split_chain};
-use super::command_name::{is_formatter, name_command};
+use super::command_context::{CommandContext, read_contexts};
+use super::command_name::{name_command, writes_files};
 use super::failures::{find_diagnostic, find_failure_line, find_success_line, reports_failure};
 use super::files::find_text_field;
 use super::outcome::{ToolOutcome, read_outcome};
@@ -36,6 +37,7 @@ pub(super) struct CommandRun<'a> {
     pub(super) command: &'a str,
     /// Short name, such as `cargo test`.
     pub(super) name: String,
+    pub(super) context: CommandContext<'a>,
     pub(super) outcome: CommandOutcome,
     /// The output line that shows the outcome: of a failure, the one that names its cause.
     pub(super) line: Option<&'a str>,
@@ -49,8 +51,10 @@ pub(super) struct CommandRun<'a> {
 struct NamedPart<'a> {
     text: &'a str,
     name: String,
+    context: CommandContext<'a>,
     is_major: bool,
-    is_format: bool,
+    /// Whether it changes files rather than checking them.
+    is_writer: bool,
     /// Whether another exit code hides its own.
     is_masked: bool,
 }
@@ -63,7 +67,7 @@ pub(super) fn parse_command_runs<'a>(
 ) -> Vec<CommandRun<'a>> {
     let Some(line) = find_command_line(tool) else { return Vec::new() };
     let chain = split_chain(line);
-    let parts = name_parts(&chain);
+    let parts = name_parts(&chain, read_contexts(&chain, event, tool));
     if parts.is_empty() {
         return Vec::new();
     }
@@ -78,6 +82,7 @@ pub(super) fn parse_command_runs<'a>(
             command_line: line,
             command: part.text,
             name: part.name.clone(),
+            context: part.context.clone(),
             outcome,
             line: cause.or(shown).map(|(line, _)| line),
             failed_test: shown.filter(|_| cause.is_some()).map(|(line, _)| line),
@@ -89,7 +94,7 @@ pub(super) fn parse_command_runs<'a>(
         && code != 0
     {
         return find_failed(&chain, &parts, failure).map_or_else(
-            || vec![chain_failure(at, line, &parts, failure)],
+            || chain_failure(at, line, &parts, failure).into_iter().collect(),
             |failed| {
                 let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
                 let rest = rest.map(|part| run(part, CommandOutcome::Unknown, None));
@@ -103,7 +108,7 @@ pub(super) fn parse_command_runs<'a>(
             },
         );
     }
-    let checks = |part: &&NamedPart<'a>| part.is_major && !part.is_format;
+    let checks = |part: &&NamedPart<'a>| part.is_major && !part.is_writer;
     let majors = parts.iter().filter(checks).count();
     let verdict = |part: &NamedPart<'a>| {
         // Output shows the outcome of a hidden command only if no other could have written it.
@@ -132,20 +137,24 @@ pub(super) fn parse_command_runs<'a>(
         .collect()
 }
 
-fn name_parts<'a>(chain: &[ChainPart<'a>]) -> Vec<NamedPart<'a>> {
+fn name_parts<'a>(
+    chain: &[ChainPart<'a>],
+    contexts: Vec<CommandContext<'a>>,
+) -> Vec<NamedPart<'a>> {
     let keeps_codes = chain.iter().any(|part| {
         part.stages
             .first()
             .is_some_and(|stage| stage.starts_with("set ") && stage.contains("pipefail"))
     });
     let mut parts = Vec::new();
-    for (index, part) in chain.iter().enumerate() {
+    for ((index, part), context) in chain.iter().enumerate().zip(contexts) {
         let Some(text) = part.stages.first() else { continue };
         let Some((name, is_major)) = name_command(text) else { continue };
         let hidden = chain.iter().skip(index + 1).any(|next| next.joint != ChainJoint::And);
         let piped = part.stages.len() > 1 && !keeps_codes;
-        let is_format = is_formatter(&name, text);
-        parts.push(NamedPart { text, name, is_major, is_format, is_masked: hidden || piped });
+        let is_writer = writes_files(&name, text);
+        let is_masked = hidden || piped;
+        parts.push(NamedPart { text, name, context, is_major, is_writer, is_masked });
     }
     parts
 }
@@ -192,19 +201,21 @@ fn chain_failure<'a>(
     line: &'a str,
     parts: &[NamedPart<'a>],
     failure: Option<(&'a str, u32)>,
-) -> CommandRun<'a> {
+) -> Option<CommandRun<'a>> {
+    let context = parts.first()?.context.clone();
     let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     names.dedup();
-    CommandRun {
+    Some(CommandRun {
         event: at,
         command_line: line,
         command: line,
         name: names.join(" && "),
+        context,
         outcome: CommandOutcome::Failed,
         line: failure.map(|(line, _)| line),
         failed_test: None,
         is_major: parts.iter().any(|part| part.is_major),
-    }
+    })
 }
 
 /// The line that names the cause of a failure, if the best line only names what failed.

@@ -5,6 +5,7 @@ use tome_text::{count_words, truncate_words};
 
 use super::answer::{find_closing_question, is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
+use super::checks::add_checks;
 use super::choices::{find_choices, find_option_choice};
 use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
@@ -13,7 +14,7 @@ use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, QUESTIONED, build_evidence};
 use super::failures::render_failure_message;
 use super::files::FileTouchKind;
-use super::problems::{add_checks, add_problems, find_open_end, is_chore_offer};
+use super::problems::{add_problems, find_open_end, is_chore_offer};
 use super::reaction::{Reaction, is_convention, skip_confirmation};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;

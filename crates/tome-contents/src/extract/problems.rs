@@ -4,8 +4,8 @@ use tome_model::{Event, FactKind};
 use tome_text::count_words;
 
 use super::answer::find_closing_question;
+use super::checks::covers;
 use super::clause::{capitalize, cut_clause};
-use super::command_name::is_formatter;
 use super::commands::{CommandOutcome, CommandRun};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::{render_failure_message, split_location};
@@ -192,34 +192,6 @@ fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
     })
 }
 
-/// Two runs of the same command, whatever is done with their output.
-fn command_key<'a>(run: &CommandRun<'a>) -> &'a str {
-    run.command.trim_end_matches("2>&1").trim()
-}
-
-/// Whether a run checks at least what another one did: the same command, without further arguments.
-fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
-    /// Flags that change the output or a limit, and not what is checked.
-    const SILENT: [&str; 8] =
-        ["-v", "-q", "--verbose", "--quiet", "-timeout", "-count", "-x", "2>&1"];
-    fn words<'a>(run: &CommandRun<'a>) -> Vec<&'a str> {
-        let all = super::chain::split_words(run.command);
-        let mut words = Vec::new();
-        let mut rest = all.into_iter();
-        while let Some(word) = rest.next() {
-            let flag = word.split('=').next().unwrap_or(word);
-            if word == "-timeout" || word == "-count" {
-                rest.next();
-            } else if !SILENT.contains(&flag) {
-                words.push(word);
-            }
-        }
-        words
-    }
-    let (own, others) = (words(run), words(other));
-    run.name == other.name && own.iter().all(|word| others.contains(word))
-}
-
 /// The files that were changed between two events.
 fn changed_between<'t, 'a>(
     turns: &'t [Turn<'a>],
@@ -248,45 +220,6 @@ fn describe_changes(files: &[&FileActivity<'_>]) -> String {
         }
         [first, rest @ ..] => {
             format!("changes to {} and {} more files", base_name(first.path), rest.len())
-        }
-    }
-}
-
-/// Commands that build, test or check, and passed.
-pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
-    const WORDS: [&str; 14] = [
-        "test",
-        "tests",
-        "build",
-        "check",
-        "clippy",
-        "lint",
-        "fmt",
-        "vet",
-        "tsc",
-        "pytest",
-        "mypy",
-        "ruff",
-        "typecheck",
-        "verify",
-    ];
-    let all: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
-    let mut told: Vec<&str> = Vec::new();
-    for run in all.iter().rev() {
-        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
-            && !is_formatter(&run.name, run.command);
-        let command = command_key(run);
-        let short = command.chars().count() <= 120 && !command.contains(['\n', '$']);
-        let passed = run.outcome == CommandOutcome::Passed;
-        if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
-            told.push(command);
-            let mut evidence = vec![build_evidence(run.event, command)];
-            evidence.extend(run.line.map(|line| build_evidence(run.event, line)));
-            let passes = all.iter().filter(|other| {
-                other.outcome == CommandOutcome::Passed && command_key(other) == command
-            });
-            let weight = u32::try_from(passes.count()).unwrap_or(1);
-            facts.extend(DraftFact::new(FactKind::Check, command, weight, evidence));
         }
     }
 }

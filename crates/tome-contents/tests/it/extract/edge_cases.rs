@@ -7,7 +7,7 @@ use tome_model::Event;
 
 use super::{check, events, rendered, summarize};
 
-fn lines(values: &[Value]) -> Vec<Event> {
+pub(super) fn lines(values: &[Value]) -> Vec<Event> {
     let line = |(index, value): (usize, &Value)| {
         let mut line = json!({"at": 1_772_442_000_000_u64 + u64::try_from(index).unwrap() * 1000, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app"});
         line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
@@ -24,19 +24,19 @@ fn check_summary(values: &[Value], expected: &Expect) {
     expected.assert_eq(&rendered(&summary));
 }
 
-fn message(kind: &str, text: &str) -> Value {
+pub(super) fn message(kind: &str, text: &str) -> Value {
     json!({"kind": kind, "text": text})
 }
 
-fn bash(command: &str, stdout: &str) -> Value {
+pub(super) fn bash(command: &str, stdout: &str) -> Value {
     json!({"kind": "tool_result", "tool": {"name": "Bash", "input": {"command": command}, "output": {"stdout": stdout, "stderr": ""}}})
 }
 
-fn bash_failed(command: &str, output: &str) -> Value {
+pub(super) fn bash_failed(command: &str, output: &str) -> Value {
     json!({"kind": "tool_result", "meta": {"failed": true}, "tool": {"name": "Bash", "input": {"command": command}, "output": output}})
 }
 
-fn edit(path: &str) -> Value {
+pub(super) fn edit(path: &str) -> Value {
     json!({"kind": "tool_result", "tool": {"name": "Edit", "input": {"file_path": path, "old_string": "a", "new_string": "b"}, "output": {"filePath": path}}})
 }
 

@@ -3,6 +3,7 @@
 mod answers;
 mod arbitrary_events;
 mod edge_cases;
+mod facts;
 mod periods;
 mod plans;
 mod samples;
