@@ -80,7 +80,8 @@ fn is_minor(program: &str, rest: &[&str]) -> bool {
     }
 }
 
-/// Returns the words of a command from its program name on, without wrappers and assignments.
+/// Returns the words of a command from its program name on, without wrappers and assignments:
+/// `npx tsc` is `tsc`.
 pub(super) fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
     let mut words: Vec<&str> = split_words(part);
     loop {
@@ -99,19 +100,45 @@ pub(super) fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
             words.drain(..=arguments.min(words.len() - 1));
         } else if assigns || WRAPPERS.contains(&first) {
             words.remove(0);
+        } else if let Some(payload) = find_payload(&words) {
+            words.drain(..payload);
         } else {
             break;
         }
     }
-    let named =
-        words.first()?.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '~'));
+    let named = words
+        .first()?
+        .starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '~' | '@'));
     named.then_some(words)
+}
+
+/// Where the command begins that a runner such as `npx` or `uv run` runs in its environment.
+fn find_payload(words: &[&str]) -> Option<usize> {
+    #[rustfmt::skip]
+    const VALUED: [&str; 14] = [
+        "-n", "--name", "-p", "--prefix", "--with", "--extra", "--group", "--python", "--package",
+        "--directory", "--project", "--cwd", "--env-file", "--from",
+    ];
+    let runner = match words {
+        ["npx" | "bunx" | "pnpx" | "uvx", ..] => 1,
+        ["conda" | "mamba" | "micromamba", "run", ..]
+        | ["uv" | "poetry" | "pipenv" | "pdm" | "rye" | "hatch", "run", ..]
+        | ["npm" | "pnpm" | "yarn" | "bundle" | "mise", "exec", ..]
+        | ["pnpm" | "yarn", "dlx", ..] => 2,
+        _ => return None,
+    };
+    let mut at = runner;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        // The name of a module after `-m` is the command.
+        at += 1 + usize::from(VALUED.contains(word));
+    }
+    words.get(at).map(|_| at)
 }
 
 /// Programs named together with their first two arguments.
 const TWO_ARGUMENT_PROGRAMS: &[&str] = &[
-    "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
-    "kubectl", "pipenv", "deno", "python", "python3",
+    "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "gh", "kubectl",
+    "pipenv", "deno", "python", "python3",
 ];
 /// Programs without subcommands: the next word selects what they check.
 const SINGLE_PROGRAMS: &[&str] = &["pytest", "tsc", "mypy", "eslint", "jest", "rspec", "phpunit"];
@@ -181,7 +208,6 @@ fn shorten_name(words: &[&str]) -> String {
             format!("{tool} {verb}")
         }
         ["kubectl", verb, _] if *verb != "rollout" => format!("kubectl {verb}"),
-        ["npx", tool, _] => format!("npx {tool}"),
         ["python" | "python3", tool @ ("pytest" | "mypy" | "ruff"), ..] => (*tool).to_owned(),
         ["python" | "python3", script, _] if script.ends_with(".py") && *script != "manage.py" => {
             format!("python {script}")
@@ -193,6 +219,25 @@ fn shorten_name(words: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_is_named_without_its_runner() {
+        let name = |command: &str| name_command(command).map(|(name, _)| name);
+        for (command, expected) in [
+            ("npx tsc --noEmit", "tsc"),
+            ("bunx @biomejs/biome check src", "biome check"),
+            ("pnpm exec vitest run", "vitest run"),
+            ("uv run --with ruff ruff check .", "ruff check"),
+            ("uv run -m pytest -q", "pytest"),
+            ("poetry run pytest tests/api", "pytest"),
+            ("conda run -n shop python train.py", "python train.py"),
+            ("conda run -n shop pip install torch", "pip install"),
+            ("pytest -k cart", "pytest"),
+            ("uv sync", "uv sync"),
+        ] {
+            assert_eq!(name(command).as_deref(), Some(expected), "{command}");
+        }
+    }
 
     #[test]
     fn fixers_write_and_formatters_check_only_if_asked_to() {

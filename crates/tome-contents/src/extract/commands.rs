@@ -9,7 +9,9 @@ use tome_model::{Event, Tool};
 use super::chain::{ChainJoint, ChainPart, split_chain};
 use super::command_context::{CommandContext, read_contexts};
 use super::command_name::{name_command, writes_files};
-use super::failures::{find_diagnostic, find_failure_line, find_success_line, reports_failure};
+use super::failures::{
+    NO_CAUSE, find_diagnostic, find_failure_line, find_success_line, ran_no_tests, reports_failure,
+};
 use super::files::find_text_field;
 use super::outcome::{ToolOutcome, read_outcome};
 use super::text::output_texts;
@@ -72,7 +74,8 @@ pub(super) fn parse_command_runs<'a>(
         return Vec::new();
     }
     let texts = output_texts(event);
-    let failure = best_match(&texts, find_failure_line).filter(|(_, sure)| *sure > 2);
+    let reported_failure = best_match(&texts, find_failure_line);
+    let failure = reported_failure.filter(|(_, sure)| *sure > NO_CAUSE);
     let success = best_match(&texts, find_success_line);
     let run = |part: &NamedPart<'a>, outcome, shown: Option<(&'a str, u32)>| {
         let is_failed = outcome == CommandOutcome::Failed && part.is_major;
@@ -93,7 +96,11 @@ pub(super) fn parse_command_runs<'a>(
     if let ToolOutcome::Exited(code) = reported
         && code != 0
     {
-        return find_failed(&chain, &parts, failure).map_or_else(
+        let line_shown = reported_failure.map(|(line, _)| line);
+        if line_shown.is_some_and(|shown| is_blamed_on_other(&chain, &parts, shown)) {
+            return parts.iter().map(|part| run(part, CommandOutcome::Unknown, None)).collect();
+        }
+        return find_failed(&chain, &parts, line_shown).map_or_else(
             || chain_failure(at, line, &parts, failure).into_iter().collect(),
             |failed| {
                 let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
@@ -128,13 +135,25 @@ pub(super) fn parse_command_runs<'a>(
         ToolOutcome::TimedOut if parts.len() == 1 => (CommandOutcome::TimedOut, None),
         _ => (CommandOutcome::Unknown, None),
     };
+    let is_empty_run = ran_no_tests(&texts);
     parts
         .iter()
-        .map(|part| {
-            let (outcome, shown) = outcome(part);
-            run(part, outcome, shown)
+        .map(|part| match outcome(part) {
+            (CommandOutcome::Passed, _) if is_empty_run && is_test(&part.name) => {
+                run(part, CommandOutcome::Unknown, None)
+            }
+            (outcome, shown) => run(part, outcome, shown),
         })
         .collect()
+}
+
+fn is_test(name: &str) -> bool {
+    name.split([' ', ':', '-', '/']).any(|word| {
+        matches!(
+            word,
+            "test" | "tests" | "pytest" | "jest" | "vitest" | "rspec" | "phpunit" | "e2e"
+        )
+    })
 }
 
 fn name_parts<'a>(
@@ -159,31 +178,71 @@ fn name_parts<'a>(
     parts
 }
 
+/// Whether a message comes from a small command of the chain, such as `rm: x: No such file`. What
+/// follows it did not run.
+fn is_blamed_on_other(chain: &[ChainPart<'_>], parts: &[NamedPart<'_>], message: &str) -> bool {
+    const SPEAKER_FIELDS: usize = 4;
+    let mut speakers = message.split(':').take(SPEAKER_FIELDS).map(str::trim);
+    let is_small = |stage: &&str| !parts.iter().any(|part| part.text == *stage);
+    let small: Vec<&str> = chain
+        .iter()
+        .filter_map(|part| part.stages.first().filter(|stage| is_small(stage)))
+        .filter_map(|stage| stage.split_whitespace().next())
+        .collect();
+    speakers.any(|speaker| small.contains(&speaker))
+}
+
 /// Finds the part of a chain that ended with a failure: the only one that could have, or the only
-/// one that the failure line names.
+/// one that the message names.
 fn find_failed<'p, 'a>(
     chain: &[ChainPart<'a>],
     parts: &'p [NamedPart<'a>],
-    failure: Option<(&str, u32)>,
+    message: Option<&str>,
 ) -> Option<&'p NamedPart<'a>> {
     if let [only] = parts {
         // `ls x && cargo test`: `ls` may have failed; the output then shows no failure of the test.
         let sure = chain.len() == 1
-            || failure.is_some()
+            || message.is_some()
             || chain.iter().all(|part| {
                 part.stages.first().is_some_and(|stage| *stage == only.text || rarely_fails(stage))
             });
         return sure.then_some(only);
     }
-    let (line, _) = failure?;
-    let lower = line.to_lowercase();
+    let message = message?;
+    let lower = message.to_lowercase();
     let names = |part: &&NamedPart<'a>| {
         part.name.rsplit([' ', ':']).next().is_some_and(|word| {
             word.len() > 2 && lower.split(|c: char| !c.is_alphanumeric()).any(|other| other == word)
         })
     };
-    let mut named = parts.iter().filter(names);
-    named.next().filter(|_| named.next().is_none())
+    find_only(parts, names).or_else(|| {
+        let program = find_author(message)?;
+        find_only(parts, |part| part.name.split([' ', ':']).any(|word| word == program))
+    })
+}
+
+fn find_only<'p, 'a>(
+    parts: &'p [NamedPart<'a>],
+    is_meant: impl Fn(&&NamedPart<'a>) -> bool,
+) -> Option<&'p NamedPart<'a>> {
+    let mut meant = parts.iter().filter(|part| is_meant(part));
+    meant.next().filter(|_| meant.next().is_none())
+}
+
+/// The program that writes messages of this form.
+fn find_author(message: &str) -> Option<&'static str> {
+    const FORMS: [(&str, &str); 9] = [
+        ("error TS", "tsc"),
+        ("error[E", "cargo"),
+        ("AssertionError", "pytest"),
+        ("FAILED tests/", "pytest"),
+        ("externally-managed-environment", "pip"),
+        ("No matching distribution", "pip"),
+        ("npm ERR!", "npm"),
+        ("npm error", "npm"),
+        ("fatal: ", "git"),
+    ];
+    FORMS.iter().find(|(form, _)| message.contains(form)).map(|(_, program)| *program)
 }
 
 fn rarely_fails(stage: &str) -> bool {

@@ -4,6 +4,8 @@ use std::sync::LazyLock;
 
 use regex::{Regex, RegexSet};
 
+use super::cause::names_cause;
+use super::terms::base_name;
 use super::text::{head_and_tail, plain_text};
 
 /// Bytes read from the head and the tail of an output; compilers and test runners sum up at the
@@ -12,6 +14,9 @@ const HEAD_BYTES_MAX: usize = 6 * 1024;
 const TAIL_BYTES_MAX: usize = 10 * 1024;
 /// A longer line is minified code or a row of data.
 const LINE_BYTES_MAX: usize = 600;
+
+/// The highest score of a line that tells of a failure and not of its cause.
+pub(super) const NO_CAUSE: u32 = 3;
 
 /// (substring of a line, how well such a line explains a failure).
 #[rustfmt::skip]
@@ -25,7 +30,7 @@ const FAILURES: &[(&str, u32)] = &[
     ("ECONNREFUSED", 8), ("timed out", 7), ("deadline exceeded", 8), ("DATA RACE", 7), ("FAIL:", 7),
     ("FAILED", 6), ("... FAILED", 8), ("FAIL\t", 6), ("FAIL ", 6), ("✗", 4), ("✕", 6), ("×", 4),
     ("npm ERR!", 5), ("ERR_", 7), ("npm error", 5), (" ERROR ", 6), ("[ERROR]", 6),
-    ("level=error", 7), ("\"level\":\"error\"", 7), (" failed", 5), ("Failed", 5), ("expected", 3),
+    ("level=error", 7), ("\"level\":\"error\"", 7), (" failed", 5), ("Failed", 5), ("expected", 4), ("  error  ", 8),
     ("Segmentation fault", 10), ("Killed", 5), ("错误", 6), ("失败", 6), ("エラー", 6), ("失敗", 6),
     ("ошибка", 6), ("Ошибка", 6), ("no required module provides", 10), ("could not import", 9),
     ("cannot load", 7), ("not a type", 8),
@@ -38,7 +43,7 @@ const UNINFORMATIVE: &[&str] = &[
     "error: test failed", "For more information", "A complete log", "exit code", "Exit code",
     "Process completed", "FAILED (failures", "ELIFECYCLE", "Test Suites:", "0 failed", "0 errors",
     "no errors", "No errors", "0 failures", "error handling", "task failed", "(none)",
-    "previous error", "[setup failed]", "[build failed]",
+    "previous error", "[setup failed]", "[build failed]", "failed to write commit object",
 ];
 
 /// (substring of a line, how surely it reports success).
@@ -53,7 +58,26 @@ const SUCCESSES: &[(&str, u32)] = &[
 
 /// Returns the line that best explains a failure, with its score.
 pub(super) fn find_failure_line(text: &str) -> Option<(&str, u32)> {
-    best_line(text, FAILURE_MARKS.as_ref(), score_failure)
+    let (line, score) = best_line(text, FAILURE_MARKS.as_ref(), score_failure)?;
+    let panic = best_line(text, FAILURE_MARKS.as_ref(), score_panic);
+    Some(match panic.and_then(|(panic, of_panic)| Some((add_next_line(text, panic)?, of_panic))) {
+        Some(panic) if panic.1 > score => panic,
+        _ => (line, score),
+    })
+}
+
+/// Rust writes the message of a panic on the line after its location.
+fn score_panic(line: &str) -> u32 {
+    if line.contains("panicked at ") && line.trim_end().ends_with(':') { 10 } else { 0 }
+}
+
+fn add_next_line<'a>(text: &'a str, line: &str) -> Option<&'a str> {
+    let from = text.find(line)?;
+    let start = from + line.len();
+    let rest = text.get(start..)?.strip_prefix('\n')?;
+    let next = rest.lines().next().filter(|next| names_cause(next))?;
+    let is_message = next.len() <= LINE_BYTES_MAX && !next.starts_with("note: ");
+    text.get(from..start + 1 + next.len()).filter(|_| is_message)
 }
 
 /// Returns the line that most surely reports success, with its score.
@@ -204,6 +228,11 @@ pub(super) fn split_location(line: &str) -> Option<(&str, &str)> {
 
 /// Scores how well a line explains a failure; 0 if it reports none.
 pub(super) fn score_failure(line: &str) -> u32 {
+    let score = score_failure_report(line);
+    if score > NO_CAUSE && !names_cause(line) { NO_CAUSE } else { score }
+}
+
+fn score_failure_report(line: &str) -> u32 {
     let mut score = best_mark(line, FAILURES, FAILURE_SET.as_ref());
     if score == 0 {
         return 0;
@@ -250,7 +279,11 @@ fn score_success(line: &str) -> u32 {
     let score = best_mark(line, SUCCESSES, SUCCESS_SET.as_ref());
     // Among several summaries, prefer the one with the highest count.
     let counted = parse_passed_count(line).map_or(0, |count| count.min(80));
-    if score == 0 || is_listing(line) || score_failure(line) > 3 { 0 } else { score + counted }
+    if score == 0 || is_listing(line) || score_failure_report(line) > 3 {
+        0
+    } else {
+        score + counted
+    }
 }
 
 /// The number in `42 passed`.
@@ -258,6 +291,25 @@ pub(super) fn parse_passed_count(line: &str) -> Option<u32> {
     let (before, _) = line.split_once(" passed")?;
     let number = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
     number.parse().ok()
+}
+
+/// Whether a test runner says that it found nothing to run.
+pub(super) fn ran_no_tests(texts: &[&str]) -> bool {
+    static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let counts = r"(?m)(^|[^\d.])0 (tests|runs|passing|passed|examples|specs|items|pass)\b";
+        Regex::new(&format!("{counts}|(?i)no tests? (ran|found|files|to run|were)")).ok()
+    });
+    static SOME: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"\b[1-9]\d* (tests?|runs|passing|passed|examples|specs|pass)\b|ok  \t").ok()
+    });
+    let has = |pattern: &Option<Regex>| {
+        pattern.as_ref().is_some_and(|pattern| {
+            let parts =
+                texts.iter().flat_map(|text| head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX));
+            parts.into_iter().any(|part| pattern.is_match(part))
+        })
+    };
+    has(&NONE) && !has(&SOME)
 }
 
 /// Removes the package of an exception: `java.sql.SQLException: …`.
@@ -274,8 +326,10 @@ fn strip_package(text: &str) -> &str {
 /// Reduces a line to its message: without timestamps, levels, colors and prefixes such as `npm
 /// ERR!`.
 pub(super) fn render_failure_message(line: &str) -> String {
-    let bare = plain_text(line);
+    let bare = plain_text(&line.replace('\n', " "));
     let mut rest = bare.as_str();
+    let mut file = "";
+    rest = rest.split_once("panicked at ").map_or(rest, |(_, panic)| panic);
     if let Some((tag, after)) = rest.strip_prefix('[').and_then(|inside| inside.split_once("] "))
         && tag.len() <= 24
         && !tag.contains("redacted")
@@ -295,6 +349,7 @@ pub(super) fn render_failure_message(line: &str) -> String {
             && !location.trim_end().ends_with(|c: char| c.is_alphanumeric())
         {
             rest = message;
+            file = name_file(location);
         }
     }
     if let Some(cause) = rest.strip_prefix("Caused by: ") {
@@ -324,12 +379,23 @@ pub(super) fn render_failure_message(line: &str) -> String {
         rest = head;
     }
     // A test's duration at the end, such as `(0.04s)`.
-    match rest.rsplit_once(" (") {
+    let message = match rest.rsplit_once(" (") {
         Some((message, took))
             if took.ends_with("s)") && took.starts_with(|c: char| c.is_ascii_digit()) =>
         {
-            message.to_owned()
+            message
         }
-        _ => rest.to_owned(),
-    }
+        _ => rest,
+    };
+    if file.is_empty() { message.to_owned() } else { format!("{file}: {message}") }
+}
+
+/// The name of the file in `src/cart.ts(14,31): `; empty if there is none.
+fn name_file(location: &str) -> &str {
+    let path = location.split(['(', ':', ' ']).next().unwrap_or_default();
+    let name = base_name(path);
+    let has_ending = name.split_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && (1..=5).contains(&ending.len()) && !ending.contains(char::is_numeric)
+    });
+    if has_ending { name } else { "" }
 }

@@ -9,6 +9,7 @@ mod answer;
 mod answer_score;
 mod bullets;
 mod call_line;
+mod cause;
 mod chain;
 mod changes;
 mod checks;

@@ -4,12 +4,14 @@ use tome_model::{Event, FactKind};
 use tome_text::count_words;
 
 use super::answer::find_closing_question;
+use super::cause::names_cause;
 use super::checks::covers;
 use super::clause::{capitalize, cut_clause};
-use super::commands::{CommandOutcome, CommandRun};
+use super::command_name::writes_files;
+use super::commands::{CommandOutcome, CommandRun, find_command_line};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::{render_failure_message, split_location};
-use super::files::{FileTouchKind, find_text_field};
+use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::to_lower;
@@ -22,94 +24,163 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<(&str, String)> = Vec::new();
     for run in &runs {
-        let Some(line) = run.line.filter(|_| run.outcome == CommandOutcome::Failed && run.is_major)
-        else {
+        let Some(problem) = Problem::of_run(run, &runs) else { continue };
+        let subject = (run.name.as_str(), problem.subject());
+        if told.contains(&subject) || told.len() >= PROBLEMS_MAX {
             continue;
-        };
+        }
+        told.push(subject);
+        if !problem.is_passing_slip() && !is_own_slip(turns, events, &problem) {
+            facts.extend(problem.describe(turns, events));
+        }
+    }
+}
+
+/// A failure, with the runs of its command after it.
+struct Problem<'r, 'a> {
+    run: &'r CommandRun<'a>,
+    line: &'a str,
+    why: String,
+    /// The last time that it failed so.
+    last: &'r CommandRun<'a>,
+    /// The first run after that, and the first success.
+    next: Option<&'r CommandRun<'a>>,
+    passed: Option<&'r CommandRun<'a>>,
+    /// A success of another selection of tests, which does not tell whether this is fixed.
+    other_passed: Option<&'r CommandRun<'a>>,
+}
+
+impl<'r, 'a> Problem<'r, 'a> {
+    fn of_run(run: &'r CommandRun<'a>, runs: &[&'r CommandRun<'a>]) -> Option<Self> {
+        let failed = |run: &CommandRun<'a>| run.outcome == CommandOutcome::Failed;
+        let line = run.line.filter(|_| failed(run) && run.is_major)?;
         let why = describe_failure(run, line);
-        let message = without_digits(&why);
-        // One failure of a test is enough, whatever it said the next time.
-        let subject = match run.failed_test {
-            Some(test) => without_digits(test),
-            None => message.clone(),
-        };
-        if told.contains(&(run.name.as_str(), subject.clone())) || told.len() >= PROBLEMS_MAX {
-            continue;
+        if run.failed_test.is_none() && !names_cause(&why)
+            || why.trim().ends_with(':') && count_words(&why) <= 3
+        {
+            return None;
         }
-        told.push((&run.name, subject));
-        // The last time that it failed so, and the first success of that very command after it.
-        let alike = |other: &&&CommandRun<'_>| {
+        let key = failure_key(&why);
+        let is_alike = |other: &CommandRun<'a>| {
             other.name == run.name
-                && other.outcome == CommandOutcome::Failed
-                && other
-                    .line
-                    .is_some_and(|line| without_digits(&describe_failure(other, line)) == message)
+                && failed(other)
+                && other.line.is_some_and(|line| failure_key(&describe_failure(other, line)) == key)
         };
-        let last = runs.iter().rev().find(alike).unwrap_or(run);
-        let passed = runs.iter().find(|other| {
-            other.event > last.event
-                && other.outcome == CommandOutcome::Passed
-                && covers(other, last)
-        });
-        // Another selection of tests passed later, which does not tell whether this is fixed.
-        let other_passed = runs.iter().filter(|_| passed.is_none()).find(|other| {
-            other.event > last.event
-                && other.name == run.name
-                && other.outcome == CommandOutcome::Passed
-        });
-        let is_slip = is_usage_error(&message) && (passed.is_some() || other_passed.is_some());
-        if is_slip || message.trim().ends_with(':') && count_words(&message) <= 3 {
-            continue;
-        }
-        let mut evidence = vec![build_evidence(run.event, line)];
+        let last = runs.iter().rev().find(|other| is_alike(other)).copied().unwrap_or(run);
+        let later = || runs.iter().copied().filter(|other| other.event > last.event);
+        let passes = |other: &&CommandRun<'a>| other.outcome == CommandOutcome::Passed;
+        let passed = later().filter(passes).find(|other| covers(other, last));
+        let other_passed =
+            later().filter(passes).find(|other| passed.is_none() && other.name == run.name);
+        let next =
+            later().find(|other| other.outcome != CommandOutcome::Unknown && covers(other, last));
+        Some(Self { run, line, why, last, next, passed, other_passed })
+    }
+
+    /// What tells it from other problems. One failure of a test is enough, whatever it said the next
+    /// time.
+    fn subject(&self) -> String {
+        self.run.failed_test.map_or_else(|| failure_key(&self.why), without_digits)
+    }
+
+    /// Whether it went away by calling the command in another way, or by itself.
+    fn is_passing_slip(&self) -> bool {
+        let is_transient =
+            self.why.contains("index.lock") || self.why.contains(".lock': File exists");
+        (is_usage_error(&self.why) || is_transient)
+            && (self.passed.is_some() || self.other_passed.is_some())
+    }
+
+    /// The files that were changed between the last failure and the next run.
+    fn fixes(&self, events: &'r [Event]) -> Vec<ChangedFile<'r>> {
+        let before = self.next.or(self.passed).map_or(0, |run| run.event);
+        let mut files = changed_between(events, self.last.event, before);
+        files.retain(|file| may_fix(self.run, file.path));
+        files
+    }
+
+    fn describe(&self, turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+        let run = self.run;
+        let mut evidence = vec![build_evidence(run.event, self.line)];
         evidence.extend(run.failed_test.map(|test| build_evidence(run.event, test)));
-        let fixed = match passed {
-            Some(passed) => {
-                let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
-                evidence.push(build_evidence(passed.event, shows));
-                let mut between = changed_between(turns, run.event, passed.event);
-                between.retain(|file| may_fix(run, file.path));
-                evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
-                let word =
-                    if is_reverted(events, run.event, passed.event) { "reverting " } else { "" };
-                match between.as_slice() {
-                    [] => " — passed in a later run".to_owned(),
-                    files => format!(" — passed after {word}{}", describe_changes(files)),
-                }
+        if let Some(passed) = self.passed.or(self.other_passed) {
+            let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
+            evidence.push(build_evidence(passed.event, shows));
+        }
+        let fixed = match (self.passed, self.other_passed) {
+            (Some(passed), _) => {
+                let fixes = self.fixes(events);
+                evidence.extend(fixes.first().map(|file| build_evidence(file.event, file.raw)));
+                self.describe_fix(turns, events, passed, &fixes)
             }
-            None => match other_passed {
-                Some(other) => {
-                    let shows = other.line.unwrap_or_else(|| first_line(other.command_line));
-                    evidence.push(build_evidence(other.event, shows));
-                    " — another run of it passed later".to_owned()
-                }
-                None => String::new(),
-            },
+            (None, Some(_)) => " — another run of it passed later".to_owned(),
+            (None, None) => String::new(),
         };
         let text = format!("`{}` failed: ", run.name);
         let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
         let room = room.max(60);
         // The cause says more than the name of the test.
-        let cause = match why.chars().nth(room) {
-            Some(_) => render_failure_message(line),
-            None => why.clone(),
+        let cause = match self.why.chars().nth(room) {
+            Some(_) => render_failure_message(self.line),
+            None => self.why.clone(),
         };
         let shown = cut_clause(cause.trim_end_matches('.'), room);
         let text = format!("{text}{shown}{fixed}");
-        let turn = turns.iter().find(|turn| turn.events.contains(&run.event));
-        let weight = match passed {
-            None if other_passed.is_some() => PASSING_TROUBLE,
-            None => 6,
-            Some(_)
-                if !is_bare_failure(&why)
-                    || turn.is_some_and(|turn| is_request_about(turn, run, &why)) =>
-            {
-                8
-            }
-            Some(_) => PASSING_TROUBLE,
-        };
-        facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
+        DraftFact::new(FactKind::Problem, &text, self.weight(turns), evidence)
     }
+
+    fn describe_fix(
+        &self,
+        turns: &[Turn<'_>],
+        events: &[Event],
+        passed: &CommandRun<'_>,
+        fixes: &[ChangedFile<'_>],
+    ) -> String {
+        let fixer = turns.iter().flat_map(|turn| &turn.runs).find(|run| {
+            (self.last.event..passed.event).contains(&run.event)
+                && run.outcome != CommandOutcome::Failed
+                && run.name != self.run.name
+                && writes_files(&run.name, run.command)
+        });
+        let is_reverted = is_reverted(events, self.last.event, passed.event);
+        let word = if is_reverted { "reverting " } else { "" };
+        match (fixer, fixes) {
+            (Some(fixer), _) => format!(" — passed after `{}`", fixer.name),
+            (None, []) => " — passed in a later run".to_owned(),
+            (None, files) => format!(" — passed after {word}{}", describe_changes(files)),
+        }
+    }
+
+    fn weight(&self, turns: &[Turn<'_>]) -> u32 {
+        let turn = turns.iter().find(|turn| turn.events.contains(&self.run.event));
+        let is_asked = || turn.is_some_and(|turn| is_request_about(turn, self.run, &self.why));
+        match self.passed {
+            None if self.other_passed.is_some() => PASSING_TROUBLE,
+            None => 6,
+            Some(_) if !is_bare_failure(&self.why) || is_asked() => 8,
+            Some(_) => PASSING_TROUBLE,
+        }
+    }
+}
+
+/// Whether the agent wrote the failing files and corrected them in the same turn: no trouble of the
+/// project.
+fn is_own_slip(turns: &[Turn<'_>], events: &[Event], problem: &Problem<'_, '_>) -> bool {
+    let Some(passed) = problem.passed else { return false };
+    let Some(turn) = turns.iter().find(|turn| turn.events.contains(&problem.run.event)) else {
+        return false;
+    };
+    let fixes = problem.fixes(events);
+    let is_own = |path: &str| {
+        turn.files.iter().any(|file| {
+            file.path == path
+                && file.action == FileTouchKind::Created
+                && file.event < problem.run.event
+        })
+    };
+    turn.events.contains(&passed.event)
+        && !fixes.is_empty()
+        && fixes.iter().all(|file| is_own(file.path))
 }
 
 /// Whether a command was only called in a wrong way.
@@ -147,7 +218,14 @@ fn describe_failure(run: &CommandRun<'_>, line: &str) -> String {
     format!("{test}: {message}")
 }
 
-/// A message without line numbers and durations, by which it is recognized.
+/// The first sentence of a message without its file, by which a failure is recognized.
+fn failure_key(why: &str) -> String {
+    let from = ["error TS", "error["].iter().find_map(|mark| why.find(mark)).unwrap_or(0);
+    let message = why.get(from..).unwrap_or(why);
+    without_digits(message.split(". ").next().unwrap_or(message))
+}
+
+/// A message without line numbers and durations.
 fn without_digits(message: &str) -> String {
     message.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
@@ -192,34 +270,44 @@ fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
     })
 }
 
-/// The files that were changed between two events.
-fn changed_between<'t, 'a>(
-    turns: &'t [Turn<'a>],
-    after: usize,
-    before: usize,
-) -> Vec<&'t FileActivity<'a>> {
-    let mut found: Vec<&FileActivity<'a>> = Vec::new();
-    for file in turns.iter().flat_map(|turn| &turn.files) {
-        if file.action != FileTouchKind::Read
-            && file.event < before
-            && file.last_event > after
-            && !found.iter().any(|known| known.path == file.path)
-        {
-            found.push(file);
+/// A change of a file.
+struct ChangedFile<'e> {
+    path: &'e str,
+    /// The verbatim text that names it.
+    raw: &'e str,
+    event: usize,
+}
+
+/// The files that were changed between two events, each once.
+fn changed_between(events: &[Event], after: usize, before: usize) -> Vec<ChangedFile<'_>> {
+    let mut found: Vec<ChangedFile<'_>> = Vec::new();
+    for (at, event) in events.iter().enumerate().take(before).skip(after + 1) {
+        let Some(tool) = &event.tool else { continue };
+        let patch = find_command_line(tool).filter(|line| line.contains("*** Begin Patch"));
+        let patched = patch.map(parse_patch_files).unwrap_or_default();
+        for file in parse_touched_files(event, tool).into_iter().chain(patched) {
+            if file.action != FileTouchKind::Read
+                && !found.iter().any(|known| known.path == file.path)
+            {
+                found.push(ChangedFile { path: file.path, raw: file.raw, event: at });
+            }
         }
     }
     found
 }
 
-fn describe_changes(files: &[&FileActivity<'_>]) -> String {
-    match files {
+fn describe_changes(files: &[ChangedFile<'_>]) -> String {
+    let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
+    describe_paths(&paths)
+}
+
+fn describe_paths(paths: &[&str]) -> String {
+    match paths {
         [] => "changes".to_owned(),
-        [only] => format!("changes to {}", base_name(only.path)),
-        [first, second] => {
-            format!("changes to {} and {}", base_name(first.path), base_name(second.path))
-        }
+        [only] => format!("changes to {}", base_name(only)),
+        [first, second] => format!("changes to {} and {}", base_name(first), base_name(second)),
         [first, rest @ ..] => {
-            format!("changes to {} and {} more files", base_name(first.path), rest.len())
+            format!("changes to {} and {} more files", base_name(first), rest.len())
         }
     }
 }
@@ -237,12 +325,11 @@ pub(super) fn is_chore_offer(question: &str) -> bool {
 /// The files that a turn changed after its last commit.
 fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
-    let changed: Vec<&FileActivity<'_>> = turn
-        .files
-        .iter()
-        .filter(|file| file.action != FileTouchKind::Read && file.last_event > committed)
-        .collect();
-    (!changed.is_empty()).then(|| describe_changes(&changed))
+    let is_left = |file: &&FileActivity<'_>| {
+        file.action != FileTouchKind::Read && file.last_event > committed
+    };
+    let changed: Vec<&str> = turn.files.iter().filter(is_left).map(|file| file.path).collect();
+    (!changed.is_empty()).then(|| describe_paths(&changed))
 }
 
 /// Whether a question only offers to go on.

@@ -79,7 +79,7 @@ fn tool_calls_alone_are_summarized_as_actions() {
             - `cargo test` failed: error[E0425]: cannot find value `end` in this scope — passed after changes to lexer.rs
                 1 "error[E0425]: cannot find value `end` in this scope"
                 3 "test result: ok. 7 passed; 0 failed"
-                0 "/home/dev/app/src/lexer.rs"
+                2 "/home/dev/app/src/lexer.rs"
             [lexer.rs, E0425, cargo, scope]
         "##]],
     );
@@ -211,7 +211,10 @@ fn the_request_before_a_split_gives_the_title() {
 #[test]
 fn huge_texts_are_read_at_head_and_tail() {
     let row = "{\"id\": 1, \"name\": \"näme\", \"error\": null}, ";
-    let huge = format!("[{}]\ntest result: FAILED. 3 passed; 1 failed", row.repeat(120_000));
+    let huge = format!(
+        "[{}]\nError: row 7 has no price\ntest result: FAILED. 3 passed; 1 failed",
+        row.repeat(120_000)
+    );
     check_summary(
         &[
             message("user_message", "Run the whole suite against the export"),
@@ -223,14 +226,12 @@ fn huge_texts_are_read_at_head_and_tail() {
         ],
         &expect![[r##"
             # Run the whole suite against the export
-            - `cargo test` failed: test result: FAILED. 3 passed; 1 failed
-                1 "test result: FAILED. 3 passed; 1 failed"
             - Run the whole suite against the export — The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very…
                 0 "Run the whole suite against the export"
                 2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
-            - Open: `cargo test` fails: test result: FAILED. 3 passed; 1 failed
-                1 "test result: FAILED. 3 passed; 1 failed"
-            [export, suite, cargo]
+            - Open: `cargo test` fails: Error: row 7 has no price
+                1 "Error: row 7 has no price"
+            [export, suite, price]
         "##]],
     );
 }

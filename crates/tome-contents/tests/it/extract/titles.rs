@@ -122,16 +122,13 @@ fn commands_get_short_names() {
     .collect();
     expect![[r#"
         Ran cd web && RUST_LOG=debug timeout 60 cargo test -p a -- --nocapture 2>&1 |…
-        `git push` failed: error: failed to push some refs
         Open: `git push` fails: error: failed to push some refs
         Ran npm run build:prod
-        `pytest` failed: FAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2
         Open: `pytest` fails: FAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2
         Ran uv run ruff check .
         Ran kubectl --context prod -n web rollout status deploy/web
         Ran gh api repos/a/b --jq '.[] | select(.x == 1)'
         Ran ./gradlew :core:test
-        `terraform plan` failed: Error: Invalid provider configuration
         Open: `terraform plan` fails: Error: Invalid provider configuration
     "#]]
     .assert_eq(&all);
