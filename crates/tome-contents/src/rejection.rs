@@ -41,8 +41,8 @@ const TRAILERS: [&str; 3] = [
     "\n\nRejected plan:",
 ];
 
-/// Claude Code's own words in place of the user's, when they end its questions.
-const WRITTEN_BY_AGENT: &str = "The user has indicated";
+/// Beginnings of Claude Code's own words in place of the user's, when they end its questions.
+const WRITTEN_BY_AGENT: [&str; 2] = ["The user has indicated", "The user wants to clarify"];
 
 /// Whether the result of a tool call begins like that of one that was not allowed.
 pub(crate) fn begins_with_rejection(result: &str) -> bool {
@@ -58,7 +58,8 @@ pub fn find_rejection_words(event: &Event) -> Option<&str> {
     let words = result.get(from..)?;
     let end = TRAILERS.iter().filter_map(|trailer| words.find(trailer)).min();
     let words = words.get(..end.unwrap_or(words.len()))?.trim();
-    let words = Some(words).filter(|words| !words.starts_with(WRITTEN_BY_AGENT))?;
+    let is_agents = WRITTEN_BY_AGENT.iter().any(|start| words.starts_with(start));
+    let words = Some(words).filter(|_| !is_agents)?;
     words.chars().any(char::is_alphanumeric).then_some(words)
 }
 
@@ -112,6 +113,10 @@ mod tests {
                 Some("use tabs"),
             ),
             (format!("{claude}The user said:\nuse tabs{note}"), Some("use tabs")),
+            (
+                format!("{claude}the user said:\nThe user wants to clarify these questions.{note}"),
+                None,
+            ),
             (format!("{claude}STOP what you are doing and wait for the user."), None),
             (
                 "The user rejected permission to use this specific tool call with the following \

@@ -6,7 +6,17 @@ use super::failures::split_location;
 pub(super) fn names_cause(line: &str) -> bool {
     let lower = line.to_lowercase();
     let is_cut = lower.contains("panicked at") && lower.trim_end().ends_with(':');
-    !is_cut && !is_exit_report(&lower) && !is_count(&lower) && !is_bare_assertion(&lower)
+    !is_cut
+        && !is_exit_report(&lower)
+        && !is_count(&lower)
+        && !is_bare_assertion(&lower)
+        && !is_bare_system_error(&lower)
+}
+
+/// `Caused by: No such file or directory (os error 2)`: the line before it names the file.
+fn is_bare_system_error(lower: &str) -> bool {
+    let message = lower.trim().trim_start_matches("caused by:").trim_start_matches("error:");
+    message.contains("(os error ") && !message.contains([':', '/', '`', '\'', '"'])
 }
 
 /// `script "check" exited with code 2`, `make: *** [test] Error 2`.
@@ -89,6 +99,7 @@ mod tests {
             "test_cart.py:31: AssertionError",
             "AssertionError: expected null to equal undefined",
             "E       assert 3 == 4",
+            "Caused by: No such file or directory (os error 2)",
             "thread 'cart::tests::adds' (81) panicked at src/cart.rs:16:9:",
         ] {
             assert!(!names_cause(line), "{line}");
@@ -101,6 +112,7 @@ mod tests {
             "Error: exit code 2: no space left on device",
             "× This import is unused.",
             "fatal: not a git repository",
+            "error: Failed to spawn: `ruff`",
         ] {
             assert!(names_cause(line), "{line}");
         }

@@ -10,10 +10,19 @@ use tome_text::count_words;
 
 use super::answer::find_closing_question;
 use super::clause::{capitalize, cut_clause};
-use super::draft_fact::{DraftFact, build_evidence};
+use super::courtesy::strip_courtesy;
+use super::draft_fact::{DraftFact, FACT_CHARS_MAX, build_evidence};
+use super::facts::refers_by_number;
+use super::failures::score_failure;
+use super::files::FileTouchKind;
+use super::problems::is_chore_offer;
+use super::prompt_facts::is_unsure;
 use super::prose::{MessageParts, SentenceShape};
+use super::reaction::{Reaction, skip_confirmation};
+use super::similarity::TermSet;
 use super::text::{begins_with_any, output_texts, plain_text, to_lower};
 use super::turn::Turn;
+use crate::Evidence;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
 /// Questions read per call.
@@ -36,7 +45,8 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         let answer = strip_recommendation(&plain_text(&raw));
         let answer = answer.trim_end_matches(['.', '!', ' ']);
         let is_answer = (1..=ANSWER_WORDS_MAX).contains(&count_words(answer));
-        if !is_answer || is_unanswered(answer) || !asks_for_choice(question.text) {
+        let asks_back = answer.ends_with(['?', '？']) || is_unsure(answer);
+        if !is_answer || asks_back || is_unanswered(answer) || !asks_for_choice(question.text) {
             return None;
         }
         let shown = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
@@ -45,6 +55,76 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         DraftFact::new(FactKind::Decision, &text, 8, evidence)
     };
     read_questions(&tool.input).into_iter().enumerate().filter_map(choice).collect()
+}
+
+/// The user's answer to a question of the agent that offers a choice, with that question.
+pub(super) fn find_chosen_answer(
+    before: &Turn<'_>,
+    turn: &Turn<'_>,
+    events: &[Event],
+) -> Option<DraftFact> {
+    const TYPED_WORDS_MAX: usize = 14;
+    /// Of a line with an exception or another clear error: a pasted trace answers nothing.
+    const TRACE_SCORE: u32 = 9;
+    let (question_at, _) = before.final_answer(events)?;
+    let question = find_closing_question(&before.answer_parts)?;
+    let lower = format!(" {}", to_lower(&question.text));
+    let offers =
+        [" or ", " which ", " what's your preference"].iter().any(|word| lower.contains(word));
+    let first = turn.prompt_parts.sentences.first()?;
+    let words = count_words(&first.plain);
+    if !offers
+        || is_chore_offer(&question.text)
+        || asks_for_step(&question.text)
+        || score_failure(&first.plain) >= TRACE_SCORE
+        || turn.prompt_parts.is_pasted()
+        || turn.reaction == Reaction::Correction
+        || !(2..=TYPED_WORDS_MAX).contains(&words)
+        || first.plain.ends_with(['?', '？'])
+        || refers_by_number(strip_courtesy(&first.plain))
+        || !concerns_question(&first.plain, &question.text)
+        || is_unsure(&first.plain)
+        || first.plain.starts_with(['/', '`', '$'])
+    {
+        return None;
+    }
+    let answer = skip_confirmation(&first.plain);
+    let text = format!(
+        "{} (to the question \"{}\")",
+        capitalize(answer.trim_end_matches(['.', '!', ' '])),
+        cut_clause(&question.text, QUESTION_CHARS_MAX)
+    );
+    let mut evidence: Vec<Evidence> =
+        question.raws.iter().map(|raw| build_evidence(question_at, raw)).collect();
+    evidence.push(build_evidence(turn.prompt?, first.raw));
+    DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// The user's consent to what the agent proposed.
+pub(super) fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
+    const CONSENT_WORDS_MAX: usize = 4;
+    const AGREED: &str = " (proposed by the agent, agreed)";
+    let first = turn.prompt_parts.sentences.first()?;
+    let agrees = turn.reaction == Reaction::Confirmation
+        && turn.prompt_parts.sentences.len() == 1
+        && count_words(&first.plain) <= CONSENT_WORDS_MAX;
+    // Leave to commit or to look is no decision: the plan must name steps, and change files.
+    let changes = turn.files.iter().any(|file| file.action != FileTouchKind::Read);
+    let (at, proposal) = before.conclusion.as_ref().filter(|(_, plan)| {
+        agrees && before.is_proposal() && changes && !turn.is_interrupted && plan.items.len() >= 2
+    })?;
+    let mut evidence: Vec<Evidence> =
+        proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();
+    evidence.push(build_evidence(turn.prompt?, first.raw));
+    let proposed = proposal.render(FACT_CHARS_MAX - AGREED.len());
+    let text = format!("{}{AGREED}", proposed.trim_end_matches(['.', '。']));
+    DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// Whether an answer of the user concerns the question: it names something that the question names.
+fn concerns_question(answer: &str, question: &str) -> bool {
+    let of_question = TermSet::from_text(question);
+    TermSet::from_text(answer).count_shared(&of_question) > 0
 }
 
 /// The option that the user chose by its letter or number in the agent's last answer.
@@ -70,7 +150,10 @@ pub(super) fn find_option_choice(
     let mut options = answer.lines().filter_map(|line| Some((line, read_option(line, label)?)));
     let (raw, option) = options.next()?;
     // The same label twice: it is not certain which list was meant.
-    if options.next().is_some() {
+    if options.next().is_some() || has_inline_option(answer, raw, label) {
+        return None;
+    }
+    if is_navigation(option) || offers_next_steps(answer, raw) {
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
@@ -83,6 +166,41 @@ pub(super) fn find_option_choice(
     let text = format!("{}{}", capitalize(&option), question.unwrap_or_default());
     let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// Whether a menu within a line has the label as well: `[A] Refine [C] Continue`.
+fn has_inline_option(answer: &str, chosen: &str, label: &str) -> bool {
+    let mark = format!("[{}]", label.to_lowercase());
+    answer.lines().any(|line| line != chosen && to_lower(line).contains(&mark))
+}
+
+/// Whether an option only leads on through a dialog.
+fn is_navigation(option: &str) -> bool {
+    #[rustfmt::skip]
+    const STEPS: &[&str] = &[
+        "proceed", "continue", "skip", "done", "finish", "exit", "quit", "cancel", "no further", "go back",
+        "start over", "next step", "继续", "繼續", "跳过", "下一步", "続行", "続ける", "weiter", "continuer",
+    ];
+    begins_with_any(&plain_text(option), STEPS)
+}
+
+/// Whether the line before a list introduces steps to take, or readings of what the user said.
+fn offers_next_steps(answer: &str, chosen: &str) -> bool {
+    #[rustfmt::skip]
+    const MARKS: &[&str] = &[
+        "next step", "next action", "what next", "what's next", "follow-up", "to continue", "clarify",
+        "you mean", "下一步", "接下来", "接下來", "要继续", "次のステップ", "prochaine", "nächste", "próximo",
+    ];
+    let before = answer.lines().take_while(|line| *line != chosen);
+    let is_item = |line: &str| {
+        line.starts_with([' ', '\t', '-', '*', '|']) && !line.starts_with("**")
+            || line.starts_with(|c: char| c.is_ascii_digit())
+    };
+    let intro = before.filter(|line| !line.trim().is_empty() && !is_item(line)).last();
+    intro.is_some_and(|line| {
+        let lower = to_lower(line);
+        MARKS.iter().any(|mark| lower.contains(mark)) || asks_for_step(line)
+    })
 }
 
 /// The last question of an answer, or the heading that is one.
@@ -99,12 +217,13 @@ fn find_any_question(parts: &MessageParts<'_>) -> Option<String> {
 
 /// The text of an option with this label: `B) …`, `2. …`, `- **B**: …`, `| B | … |`.
 fn read_option<'a>(line: &'a str, label: &str) -> Option<&'a str> {
-    let bare = line.trim_start_matches([' ', '\t', '-', '*', '|', '(', '>', '#', '•']);
+    let bare = line.trim_start_matches([' ', '\t', '-', '*', '|', '(', '[', '>', '#', '•']);
     let bare = bare.strip_prefix("Option ").unwrap_or(bare);
     let start = bare.get(..label.len()).filter(|start| start.eq_ignore_ascii_case(label))?;
     let rest = bare.get(start.len()..)?;
-    let text = rest.trim_start_matches(['*', ')', '.', ':', '：', '|', '-', '–', '—', ' ', '、']);
-    let is_label = rest.starts_with(['*', ')', '.', ':', '：', '|', '、'])
+    let text =
+        rest.trim_start_matches(['*', ')', ']', '.', ':', '：', '|', '-', '–', '—', ' ', '、']);
+    let is_label = rest.starts_with(['*', ')', ']', '.', ':', '：', '|', '、'])
         || [" |", " -", " –", " —"].iter().any(|mark| rest.starts_with(mark));
     // Of a table, only the next cell.
     let text = text.split('|').next().unwrap_or(text).trim();
@@ -151,13 +270,19 @@ fn asks_for_choice(question: &str) -> bool {
         "what error", "what is", "what's", "what are the", "is", "are", "has", "have", "was", "were",
         "were you able",
     ];
+    !begins_with_any(question.trim(), FACTS) && !asks_for_step(question)
+}
+
+/// Whether a question is about the next step or how the agent should work, rather than the product.
+fn asks_for_step(question: &str) -> bool {
     #[rustfmt::skip]
     const STEPS: &[&str] = &[
         "restart", "sudo", "next step", "do next", "proceed", "continue", "ready to", "commit now",
-        "right now", "now or later", "run it", "run the", "下一步", "继续",
+        "right now", "now or later", "run it", "run the", "hold off", "explore further", "to sequence",
+        "execution mode", "this session", "下一步", "继续", "繼續", "怎么进行", "怎麼進行", "执行方式", "執行方式",
     ];
     let lower = to_lower(question);
-    !begins_with_any(question.trim(), FACTS) && !STEPS.iter().any(|step| lower.contains(step))
+    STEPS.iter().any(|step| lower.contains(step))
 }
 
 struct Question<'a> {
@@ -293,6 +418,7 @@ mod tests {
             ("| B | Use a queue | slower |", "B", Some("Use a queue")),
             ("2. Use a queue", "2", Some("Use a queue")),
             ("Option A - a monorepo", "A", Some("a monorepo")),
+            ("[B] Use a queue", "b", Some("Use a queue")),
             ("A queue is slower", "A", None),
             ("21. Use a queue", "2", None),
         ] {

@@ -3,23 +3,23 @@
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{find_closing_question, is_check_report, names_subject};
+use super::answer::{is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
 use super::checks::add_checks;
-use super::choices::{find_choices, find_option_choice};
-use super::clause::{capitalize, cut_clause};
+use super::choices::{find_choices, find_chosen_answer, find_consent, find_option_choice};
+use super::clause::capitalize;
 use super::commits::FinishedRebase;
-use super::courtesy::{is_polite, strip_courtesy};
 use super::cues::{Cue, find_cue};
-use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, QUESTIONED, build_evidence};
+use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
 use super::failures::render_failure_message;
 use super::files::FileTouchKind;
-use super::problems::{add_problems, find_open_end, is_chore_offer};
-use super::reaction::{Reaction, is_convention, skip_confirmation};
+use super::problems::{add_problems, find_open_end};
+use super::prompt_facts::{add_prompt_facts, read_rejection};
+use super::reaction::Reaction;
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
-use super::terms::{TermKind, extract_terms, has_name};
-use super::text::{begins_with_any, plain_text, to_lower};
+use super::terms::has_name;
+use super::text::{plain_text, to_lower};
 use super::turn::{Turn, read_turns};
 use crate::Evidence;
 
@@ -47,8 +47,8 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     let mut facts = Vec::new();
     for (index, turn) in turns.iter().enumerate() {
         let from = facts.len();
-        add_turn_facts(turn, events, &mut facts);
         let before = index.checked_sub(1).and_then(|before| turns.get(before));
+        add_turn_facts(turn, before, events, &mut facts);
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
@@ -172,7 +172,12 @@ fn is_main(branch: &str) -> bool {
     matches!(branch, "main" | "master" | "trunk" | "develop" | "dev" | "HEAD" | "")
 }
 
-fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>) {
+fn add_turn_facts(
+    turn: &Turn<'_>,
+    before: Option<&Turn<'_>>,
+    events: &[Event],
+    facts: &mut Vec<DraftFact>,
+) {
     for commit in &turn.commits {
         let text = match commit.hash {
             Some(hash) => format!("{} ({})", commit.subject, tome_text::first_chars(hash, 8)),
@@ -197,8 +202,8 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
         facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
     }
-    if let Some(at) = turn.prompt {
-        add_prompt_facts(turn, at, facts);
+    if let Some((at, prompt)) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
+        add_prompt_facts(turn, before, (at, &prompt.text), facts);
     }
     facts.extend(turn.rejections.iter().filter_map(|(at, words)| read_rejection(*at, words)));
     for (at, event) in turn.events.clone().filter_map(|at| Some((at, events.get(at)?))) {
@@ -213,143 +218,6 @@ pub(super) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
         Some(branch) => format!("Rebased the branch {branch}"),
         None => "Finished a rebase without a branch".to_owned(),
     }
-}
-
-/// Adds the decisions, corrections and rules in a prompt.
-fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
-    let is_plan = turn.plan.is_some_and(|plan| plan.event == at);
-    if is_plan || turn.prompt_parts.is_pasted() {
-        return;
-    }
-    // Rules in a long text are those of a document that was pasted.
-    const SENTENCES_MAX: usize = 30;
-    let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
-    let read = if is_document { 3 } else { 20 };
-    for (index, sentence) in turn.prompt_parts.sentences.iter().take(read).enumerate() {
-        let text = &sentence.plain;
-        let words = count_words(text);
-        let kind =
-            if index == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
-                FactKind::Correction
-            } else if is_convention(text) {
-                FactKind::Convention
-            } else if (5..=40).contains(&words)
-                && !text.ends_with('?')
-                && !is_unsure(text)
-                && is_choice(text, turn.reaction)
-                && names_something(text)
-            {
-                FactKind::Decision
-            } else {
-                continue;
-            };
-        let evidence = vec![build_evidence(at, sentence.raw)];
-        let text = if kind == FactKind::Decision { skip_confirmation(text) } else { text };
-        facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
-    }
-}
-
-/// The user's answer to a question of the agent that offers a choice, with that question.
-fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
-    const ANSWER_WORDS_MAX: usize = 14;
-    const CHOICE_CHARS_MAX: usize = 130;
-    let (question_at, _) = before.final_answer(events)?;
-    let question = find_closing_question(&before.answer_parts)?;
-    let lower = format!(" {}", to_lower(&question.text));
-    let offers =
-        [" or ", " which ", " what's your preference"].iter().any(|word| lower.contains(word));
-    let first = turn.prompt_parts.sentences.first()?;
-    let words = count_words(&first.plain);
-    if !offers
-        || is_chore_offer(&question.text)
-        || turn.prompt_parts.is_pasted()
-        || turn.reaction == Reaction::Correction
-        || !(2..=ANSWER_WORDS_MAX).contains(&words)
-        || first.plain.ends_with(['?', '？'])
-        || refers_by_number(strip_courtesy(&first.plain))
-        || !concerns_question(&first.plain, &question.text)
-        || is_unsure(&first.plain)
-        || first.plain.starts_with(['/', '`', '$'])
-    {
-        return None;
-    }
-    let answer = skip_confirmation(&first.plain);
-    let text = format!(
-        "{} (to the question \"{}\")",
-        capitalize(answer.trim_end_matches(['.', '!', ' '])),
-        cut_clause(&question.text, CHOICE_CHARS_MAX)
-    );
-    let mut evidence: Vec<Evidence> =
-        question.raws.iter().map(|raw| build_evidence(question_at, raw)).collect();
-    evidence.push(build_evidence(turn.prompt?, first.raw));
-    DraftFact::new(FactKind::Decision, &text, 8, evidence)
-}
-
-/// The user's consent to what the agent proposed.
-fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFact> {
-    const CONSENT_WORDS_MAX: usize = 4;
-    const AGREED: &str = " (proposed by the agent, agreed)";
-    let first = turn.prompt_parts.sentences.first()?;
-    let agrees = turn.reaction == Reaction::Confirmation
-        && turn.prompt_parts.sentences.len() == 1
-        && count_words(&first.plain) <= CONSENT_WORDS_MAX;
-    // Leave to commit or to look is no decision: the plan must name steps, and change files.
-    let changes = turn.files.iter().any(|file| file.action != FileTouchKind::Read);
-    let (at, proposal) = before.conclusion.as_ref().filter(|(_, plan)| {
-        agrees && before.is_proposal() && changes && !turn.is_interrupted && plan.items.len() >= 2
-    })?;
-    let mut evidence: Vec<Evidence> =
-        proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();
-    evidence.push(build_evidence(turn.prompt?, first.raw));
-    let proposed = proposal.render(FACT_CHARS_MAX - AGREED.len());
-    let text = format!("{}{AGREED}", proposed.trim_end_matches(['.', '。']));
-    DraftFact::new(FactKind::Decision, &text, 8, evidence)
-}
-
-/// Whether an answer of the user concerns the question: it names something that the question names.
-fn concerns_question(answer: &str, question: &str) -> bool {
-    let of_question = TermSet::from_text(question);
-    TermSet::from_text(answer).count_shared(&of_question) > 0
-}
-
-/// The correction in the words of a rejection.
-fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
-    let text = capitalize(&plain_text(words));
-    // "do we know how it looks?" corrects less than "can we read it instead?"
-    let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
-    let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
-    DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
-}
-
-/// Whether the user only supposes or wonders, or speaks of how to talk.
-fn is_unsure(text: &str) -> bool {
-    const STARTS: &[&str] = &[
-        "maybe",
-        "what about",
-        "how about",
-        "perhaps",
-        "i thought",
-        "hold on",
-        "wait",
-        "since",
-        "i wonder",
-        "i was going to",
-    ];
-    let lower = to_lower(text);
-    begins_with_any(text, STARTS) || lower.contains(" i think") || lower.contains("one at a time")
-}
-
-/// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".
-fn is_choice(text: &str, reaction: Reaction) -> bool {
-    let least = if reaction == Reaction::Confirmation { 3 } else { 4 };
-    matches!(find_cue(text), Some((Cue::Decision, sure)) if sure >= least)
-}
-
-/// Whether a text names what it is about: an identifier, a file, or several content words.
-fn names_something(text: &str) -> bool {
-    let terms = extract_terms(text);
-    terms.iter().any(|term| term.kind != TermKind::Word)
-        || terms.len() >= 3 && !refers_without_naming(text)
 }
 
 /// A request and the conclusion of its answer.
@@ -423,7 +291,7 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
 }
 
 /// Whether a request names its subject by numbers only: "Investigate 3 and 7".
-fn refers_by_number(text: &str) -> bool {
+pub(super) fn refers_by_number(text: &str) -> bool {
     let is_number = |word: &&str| {
         let word = word.trim_matches(|c: char| !c.is_alphanumeric());
         !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())

@@ -375,7 +375,9 @@ pub(super) fn render_failure_message(line: &str) -> String {
         rest = after.trim_start();
     }
     // "no module provides it; to add it:" ends with what follows in the output.
-    if let Some((head, _)) = rest.strip_suffix(':').and_then(|text| text.rsplit_once("; ")) {
+    let open = rest.strip_suffix(':');
+    let said = open.and_then(|text| text.rsplit_once("; ").or_else(|| text.rsplit_once(". ")));
+    if let Some((head, _)) = said {
         rest = head;
     }
     // A test's duration at the end, such as `(0.04s)`.

@@ -30,6 +30,7 @@ mod outcome;
 mod passage;
 mod plan;
 mod problems;
+mod prompt_facts;
 mod prose;
 mod reaction;
 mod request;

@@ -124,7 +124,7 @@ impl<'r, 'a> Problem<'r, 'a> {
             Some(_) => render_failure_message(self.line),
             None => self.why.clone(),
         };
-        let shown = cut_clause(cause.trim_end_matches('.'), room);
+        let shown = cut_clause(cause.trim_end_matches(['.', ':']), room);
         let text = format!("{text}{shown}{fixed}");
         DraftFact::new(FactKind::Problem, &text, self.weight(turns), evidence)
     }
@@ -203,7 +203,12 @@ fn is_usage_error(message: &str) -> bool {
 /// Whether a change of a file can be why a command passes: not that of a text, and nothing for git.
 fn may_fix(run: &CommandRun<'_>, path: &str) -> bool {
     let is_text = [".md", ".txt", ".rst", ".log"].iter().any(|end| path.ends_with(end));
-    !is_text && !run.name.starts_with("git ")
+    // Nor does code install a program.
+    let is_missing = run.line.is_some_and(|line| {
+        let lower = to_lower(line);
+        lower.contains("failed to spawn") || lower.contains("command not found")
+    });
+    !is_text && !is_missing && !run.name.starts_with("git ")
 }
 
 /// Why a command failed: the message, after the name of the test.

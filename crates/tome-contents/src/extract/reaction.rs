@@ -25,7 +25,13 @@ const CORRECTIONS: &[&str] = &[
     "that's incorrect", "incorrect", "still not", "still cannot", "still can't", "you didn't",
     "u didnt", "u didn't", "it didn't", "不对", "不是", "错了", "不同意", "回滚", "我意思是", "我的意思是", "違います",
     "違う", "нет,", "не так", "nein", "falsch", "non,", "non ", "ce n'est pas", "no es", "não é",
-    "não,", "아니", "không phải",
+    "não,", "아니", "không phải", "toujours pas", "immer noch nicht", "还是不行", "還是不行", "仍然不",
+];
+
+/// Beginnings of a plain "no".
+#[rustfmt::skip]
+const NEGATIONS: &[&str] = &[
+    "no,", "no.", "no -", "no —", "no!", "nope", "нет,", "nein", "non,", "non ", "não,", "아니",
 ];
 
 /// Whole confirmations, or their beginnings.
@@ -41,23 +47,29 @@ const CONFIRMATIONS: &[&str] = &[
 /// Classifies a prompt by its first words.
 pub(super) fn classify_reaction(prompt: &str) -> Reaction {
     let first = prompt.trim_start();
-    let begins = |marks: &[&str]| {
-        let mut marks = marks.iter().filter(|mark| may_begin_with(first, mark));
-        marks.any(|mark| {
-            if mark.ends_with(|c: char| !c.is_alphanumeric()) {
-                starts_with_ignoring_case(first, mark)
-            } else {
-                strip_prefix_ignoring_case(first, mark).is_some()
-            }
-        })
-    };
-    if begins(CORRECTIONS) {
+    if begins_with_mark(first, CORRECTIONS) {
         Reaction::Correction
-    } else if begins(CONFIRMATIONS) && count_words(first) <= 12 {
+    } else if begins_with_mark(first, CONFIRMATIONS) && count_words(first) <= 12 {
         Reaction::Confirmation
     } else {
         Reaction::None
     }
+}
+
+/// Whether a prompt begins with "no", which corrects the agent or answers its question.
+pub(super) fn is_negation(prompt: &str) -> bool {
+    begins_with_mark(prompt.trim_start(), NEGATIONS)
+}
+
+fn begins_with_mark(text: &str, marks: &[&str]) -> bool {
+    let mut marks = marks.iter().filter(|mark| may_begin_with(text, mark));
+    marks.any(|mark| {
+        if mark.ends_with(|c: char| !c.is_alphanumeric()) {
+            starts_with_ignoring_case(text, mark)
+        } else {
+            strip_prefix_ignoring_case(text, mark).is_some()
+        }
+    })
 }
 
 /// Beginnings of a sentence that only reacts to an answer, besides confirmations.
@@ -135,9 +147,12 @@ pub(super) fn is_convention(sentence: &str) -> bool {
         " from now on",
         " going forward",
     ];
+    /// "Still", which begins with the word for "always".
+    const STILL: [&str; 4] = ["toujours pas", "toujours le même", "toujours la même", "immer noch"];
     let lower = to_lower(sentence);
     let words = count_words(sentence);
-    let asks = lower.trim_end().ends_with('?');
+    let asks = lower.trim_end().ends_with(['?', '？', '吗', '嗎', '呢'])
+        || STILL.iter().any(|still| lower.starts_with(still));
     let orders = |after: &str| !is_told(after.trim_start());
     let starts = |start: &&str| {
         may_begin_with(sentence, start)
@@ -224,6 +239,8 @@ mod tests {
         assert_eq!(classify_reaction("yes, all four"), Reaction::Confirmation);
         assert_eq!(classify_reaction("don't touch the lock file"), Reaction::Correction);
         assert_eq!(classify_reaction("Add a flag"), Reaction::None);
+        assert_eq!(classify_reaction("toujours pas, même erreur"), Reaction::Correction);
+        assert!(is_negation("No, I have none") && !is_negation("not what I meant"));
     }
 
     #[test]
@@ -232,6 +249,10 @@ mod tests {
         assert!(is_convention("we use pnpm here, not npm"));
         assert!(!is_convention("Should we always retry here?"));
         assert!(!is_convention("it never worked"));
+        assert!(!is_convention("Toujours pas, le prix manque dans le panier"));
+        assert!(!is_convention("Immer noch derselbe Fehler im Build"));
+        assert!(!is_convention("以后每次改价格都要写文档吗"));
+        assert!(is_convention("Toujours lancer les tests avant un commit"));
         assert!(!is_convention("Never been on a sports team"));
         assert!(!is_convention("Thanks, always a pleasure to talk"));
         assert!(is_convention("Never commit to main"));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_model::FactKind;
 
-use super::edge_cases::{bash, bash_failed, edit, lines};
+use super::edge_cases::{bash, bash_failed, edit, lines, message};
 use super::{check, summarize};
 
 /// The texts of all facts of a kind.
@@ -93,6 +93,14 @@ fn a_problem_names_its_cause() {
     assert_eq!(
         problems(&[bash_failed("bun run check", &named), bash("bun run check", "ok")]),
         ["`bun run check` failed: This import is unused — passed in a later run"]
+    );
+    let system =
+        "Error: The package needs a newer system. To update it, run:\n  update";
+    assert_eq!(
+        problems(&[bash_failed("brew install jq", system), bash("brew install jq", "ok")]),
+        [
+            "`brew install` failed: Error: The package needs a newer system — passed in a later run"
+        ]
     );
     let counts = "test result: FAILED. 2 passed; 3 failed; 0 ignored";
     assert!(problems(&[bash_failed("cargo test", counts), bash("cargo test", "ok")]).is_empty());
@@ -191,4 +199,77 @@ fn a_check_that_still_fails_is_told_once() {
         facts(FactKind::Open, &values),
         ["`cargo test` fails: error[E0308]: mismatched types"]
     );
+}
+
+fn decisions(question: &str, answer: &str) -> Vec<String> {
+    let values = [message("assistant_stop", question), message("user_message", answer)];
+    facts(FactKind::Decision, &values)
+}
+
+#[test]
+fn a_choice_between_designs_is_a_decision() {
+    let menu = "Where should carts live?\n\n- A) In Postgres, one row each\n- B) In Redis only";
+    assert_eq!(
+        decisions(menu, "B"),
+        ["In Redis only (to the question \"Where should carts live?\")"]
+    );
+    let choice = "Should carts live in Postgres or in Redis?";
+    assert_eq!(decisions(choice, "Put carts in Redis").len(), 1);
+}
+
+#[test]
+fn steps_and_dialogs_are_no_decisions() {
+    let steps = "All done.\n\n**Next steps**\n1. Write the tests of the cart\n2. Update the readme";
+    let going =
+        "The plan is ready.\n\n1. Write the tests of the cart\n2. Go back to the start";
+    let two_menus = "Three ways to list carts:\n- C) A table with filters on top\n\n[R] Refine [C] Continue";
+    let long =
+        "Saved.\n\n- [A] Refine the text\n- [C] Continue with the next chapter of the guide";
+    let unclear = "What do you mean by smaller?\n\n1. Shorten the names of the columns\n2. Drop some";
+    for (menu, label) in [(steps, "1"), (going, "2"), (two_menus, "c"), (long, "c"), (unclear, "1")]
+    {
+        assert!(decisions(menu, label).is_empty(), "{menu}");
+    }
+    let commit = "Shall I push cart.rs today, or hold off?";
+    assert!(decisions(commit, "Hold off with cart.rs please").is_empty());
+    let choice = "Should the parser of carts be strict or lenient?";
+    assert!(decisions(choice, "shop.ParseError: carts.xml has no parser").is_empty());
+}
+
+#[test]
+fn the_answer_to_a_question_tool_decides_unless_it_asks_back() {
+    let asked = |question: &str, answer: &str| {
+        let input = json!({"questions": [{"question": question}]});
+        let tool = json!({"name": "AskUserQuestion", "input": input, "output": {"answers": {question: answer}}});
+        facts(FactKind::Decision, &[json!({"kind": "tool_result", "tool": tool})]).len()
+    };
+    assert_eq!(asked("Which store should carts use?", "Redis"), 1);
+    assert_eq!(asked("Which store should carts use?", "Could we try SQLite first?"), 0);
+    assert_eq!(asked("Which store should carts use?", "Wait, let me look first"), 0);
+    assert_eq!(asked("Should I work on all of it in this session?", "One task after the other"), 0);
+}
+
+#[test]
+fn a_no_that_answers_a_question_corrects_nothing() {
+    let corrections = |before: &str, prompt: &str| {
+        let values = [message("assistant_stop", before), message("user_message", prompt)];
+        facts(FactKind::Correction, &values)
+    };
+    let no = "No, nobody has written one yet";
+    assert!(corrections("Is there a test for refunds?", no).is_empty());
+    assert_eq!(corrections("I ran the tests for refunds.", no), [no]);
+    let wrong = "That's wrong, carts expire after a day";
+    assert_eq!(corrections("They expire after an hour. Shall I go on?", wrong), [wrong]);
+}
+
+#[test]
+fn a_pasted_document_states_no_rules() {
+    let prompt =
+        "Always sort the cart by name.\n\n## Prices\n\nA price should never hold a currency sign.";
+    assert_eq!(
+        facts(FactKind::Convention, &[message("user_message", prompt)]),
+        ["Always sort the cart by name."]
+    );
+    let glued = "no, read thisHere are **all rules** of the warehouse.\n\n---\n\n## Shelves\n\nHow are shelves counted?";
+    assert!(facts(FactKind::Correction, &[message("user_message", glued)]).is_empty());
 }

@@ -1,0 +1,131 @@
+//! The decisions, corrections and rules in the user's own words.
+
+use tome_model::FactKind;
+use tome_text::count_words;
+
+use super::clause::capitalize;
+use super::courtesy::is_polite;
+use super::cues::{Cue, find_cue};
+use super::draft_fact::{DraftFact, QUESTIONED, build_evidence};
+use super::prose::prompt_text;
+use super::reaction::{Reaction, is_convention, is_negation, skip_confirmation};
+use super::request::refers_without_naming;
+use super::terms::{TermKind, extract_terms};
+use super::text::{begins_with_any, plain_text, to_lower};
+use super::turn::Turn;
+
+/// Adds the decisions, corrections and rules in a prompt.
+pub(super) fn add_prompt_facts(
+    turn: &Turn<'_>,
+    before: Option<&Turn<'_>>,
+    (at, prompt): (usize, &str),
+    facts: &mut Vec<DraftFact>,
+) {
+    let is_plan = turn.plan.is_some_and(|plan| plan.event == at);
+    if is_plan || turn.prompt_parts.is_pasted() {
+        return;
+    }
+    // Rules in a long text are those of a document that was pasted.
+    const SENTENCES_MAX: usize = 30;
+    let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
+    let read = if is_document { 3 } else { 20 };
+    let corrects = turn.reaction == Reaction::Correction
+        && !(is_negation(prompt) && before.is_some_and(ends_with_question));
+    let own_text = prompt_text(prompt);
+    for (index, sentence) in turn.prompt_parts.sentences.iter().take(read).enumerate() {
+        if !is_typed(sentence.raw, &own_text) {
+            continue;
+        }
+        let text = &sentence.plain;
+        let words = count_words(text);
+        let kind = if index == 0 && corrects && (4..=40).contains(&words) {
+            FactKind::Correction
+        } else if is_convention(text) {
+            FactKind::Convention
+        } else if (5..=40).contains(&words)
+            && !text.ends_with('?')
+            && !is_unsure(text)
+            && is_choice(text, turn.reaction)
+            && names_something(text)
+        {
+            FactKind::Decision
+        } else {
+            continue;
+        };
+        let evidence = vec![build_evidence(at, sentence.raw)];
+        let text = if kind == FactKind::Decision { skip_confirmation(text) } else { text };
+        facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
+    }
+}
+
+/// Whether the agent's last answer ends with a question, which a "no" may answer.
+fn ends_with_question(turn: &Turn<'_>) -> bool {
+    const LAST: usize = 3;
+    let last = turn.answer_parts.sentences.iter().rev().take(LAST);
+    turn.is_answered && last.into_iter().any(|sentence| sentence.plain.ends_with(['?', '？']))
+}
+
+/// A text up to its first heading, rule, quotation or code block.
+fn cut_document(text: &str) -> &str {
+    let mut end = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim();
+        let is_rule = bare.len() >= 3 && bare.chars().all(|c| matches!(c, '-' | '*' | '_' | '='));
+        let begins = ["# ", "## ", "### ", "#### ", "> ", "```"];
+        if is_rule || begins.iter().any(|mark| bare.starts_with(mark)) {
+            return text.get(..end).unwrap_or(text);
+        }
+        end += line.len();
+    }
+    text
+}
+
+/// Whether the user typed a sentence of a prompt, rather than pasting it with a document. Bold type beside
+/// a document belongs to it.
+fn is_typed(raw: &str, prompt: &str) -> bool {
+    let typed = cut_document(prompt);
+    typed.contains(raw) && (typed.len() == prompt.len() || !raw.contains("**"))
+}
+
+/// The correction in the words of a rejection.
+pub(super) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
+    let text = capitalize(&plain_text(words));
+    // "do we know how it looks?" corrects less than "can we read it instead?"
+    let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
+    let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
+    DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
+}
+
+/// Whether the user only supposes or wonders, or speaks of how to talk.
+pub(super) fn is_unsure(text: &str) -> bool {
+    const STARTS: &[&str] = &[
+        "maybe",
+        "what about",
+        "how about",
+        "perhaps",
+        "i thought",
+        "hold on",
+        "wait",
+        "since",
+        "i wonder",
+        "i was going to",
+        "等我",
+        "等一下",
+        "稍等",
+    ];
+    let lower = to_lower(text);
+    begins_with_any(text, STARTS) || lower.contains(" i think") || lower.contains("one at a time")
+}
+
+/// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".
+fn is_choice(text: &str, reaction: Reaction) -> bool {
+    let least = if reaction == Reaction::Confirmation { 3 } else { 4 };
+    matches!(find_cue(text), Some((Cue::Decision, sure)) if sure >= least)
+}
+
+/// Whether a text names what it is about: an identifier, a file, or several content words.
+fn names_something(text: &str) -> bool {
+    let terms = extract_terms(text);
+    terms.iter().any(|term| term.kind != TermKind::Word)
+        || terms.len() >= 3 && !refers_without_naming(text)
+}
