@@ -145,7 +145,7 @@ mod tests {
     use super::super::chain::split_chain;
     use super::*;
 
-    fn complete(cwd: &str, input: serde_json::Value) -> Option<String> {
+    fn complete(cwd: &str, input: &serde_json::Value) -> Option<String> {
         let tool =
             Tool { name: "Bash".to_owned(), input: input.clone(), output: serde_json::Value::Null };
         let event = Event {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn from_root(command: &str) -> Option<String> {
-        complete("/home/dev/shop", json!({"command": command}))
+        complete("/home/dev/shop", &json!({"command": command}))
     }
 
     #[test]
@@ -192,10 +192,10 @@ mod tests {
     #[test]
     fn the_folder_of_the_call_counts() {
         let plain = json!({"command": "npm test"});
-        assert_eq!(complete("/home/dev/shop/web", plain.clone()).unwrap(), "cd web && npm test");
-        assert_eq!(complete("/srv/copy", plain.clone()).unwrap(), "npm test");
-        assert_eq!(complete("/home/dev/shop/.worktrees/fix", plain).unwrap(), "npm test");
+        assert_eq!(complete("/home/dev/shop/web", &plain).unwrap(), "cd web && npm test");
+        assert_eq!(complete("/srv/copy", &plain).unwrap(), "npm test");
+        assert_eq!(complete("/home/dev/shop/.worktrees/fix", &plain).unwrap(), "npm test");
         let given = json!({"command": "npm test", "workdir": "web"});
-        assert_eq!(complete("/home/dev/shop", given).unwrap(), "cd web && npm test");
+        assert_eq!(complete("/home/dev/shop", &given).unwrap(), "cd web && npm test");
     }
 }

@@ -49,9 +49,9 @@ pub(super) fn name_command(command: &str) -> Option<(String, bool)> {
 /// `--check` asks for a report only, and linters that fix.
 pub(super) fn writes_files(name: &str, command: &str) -> bool {
     #[rustfmt::skip]
-    const FORMATTERS: [&str; 12] = [
+    const FORMATTERS: [&str; 11] = [
         "fmt", "format", "gofmt", "goimports", "rustfmt", "prettier", "black", "isort", "dprint",
-        "clang-format", "yapf", "gofumpt",
+        "yapf", "gofumpt",
     ];
     const FIXES: [&str; 4] = ["fix", "autofix", "autocorrect", "write"];
     #[rustfmt::skip]
@@ -62,9 +62,9 @@ pub(super) fn writes_files(name: &str, command: &str) -> bool {
     const CHECKS: [&str; 7] =
         ["--check", "-c", "--list-different", "-l", "-d", "--diff", "--dry-run"];
     let named = |words: &[&str]| name.split([' ', ':', '/', '-']).any(|word| words.contains(&word));
-    let formats = named(&FORMATTERS) || FORMATTERS.iter().any(|one| name == *one);
+    let formats = named(&FORMATTERS);
     let mut words = command.split_whitespace();
-    let reports = words.clone().any(|word| CHECKS.contains(&word) || word == "check");
+    let reports = named(&["check"]) || words.clone().any(|word| CHECKS.contains(&word));
     let fixes = words.any(|word| FIX_FLAGS.contains(&word.split('=').next().unwrap_or(word)));
     fixes || named(&FIXES) || formats && !reports
 }
@@ -249,6 +249,8 @@ mod tests {
         assert!(formats("npx biome check --write src"));
         assert!(formats("ruff check --fix ."));
         assert!(formats("npm run lint -- --fix"));
+        assert!(formats("clang-format -i a.cc"));
+        assert!(!formats("npm run format:check"));
         assert!(!formats("npm run lint"));
         assert!(!formats("ruff check ."));
         assert!(formats("cargo fmt"));
