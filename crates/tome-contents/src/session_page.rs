@@ -145,10 +145,13 @@ fn write_page(
     let shown = |kind: FactKind| {
         !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
     };
+    // A check that still fails is told once, as open.
+    let open = read.facts.iter().rfind(|fact| fact.kind == FactKind::Open).map(|fact| fact.event);
     let facts: Vec<SessionFact> = read
         .facts
         .iter()
         .filter(|fact| shown(fact.kind))
+        .filter(|fact| fact.kind != FactKind::Problem || Some(fact.event) != open)
         .filter_map(|fact| {
             let event = events.get(fact.event)?;
             Some(SessionFact {

@@ -50,8 +50,14 @@ pub(super) fn label_fact(kind: FactKind, text: &str) -> String {
 /// Chooses the facts of a segment worth a bullet and renders them in order of time.
 pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     let title = facts.iter().find(|fact| fact.kind == FactKind::Title);
+    // Always show open work, even if that displaces another bullet.
+    let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
+    // A check that still fails is told once.
+    let is_open = |fact: &DraftFact| {
+        fact.kind == FactKind::Problem && open.is_some_and(|open| open.event == fact.event)
+    };
     let mut ranked: Vec<&DraftFact> =
-        facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
+        facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0 && !is_open(fact)).collect();
     ranked.sort_by_key(|fact| std::cmp::Reverse(rank_kind(fact.kind).0 + fact.weight.min(40) / 2));
     let heading = title.map(|title| Statement::new(&title.text));
     let mut chosen: Vec<&DraftFact> = Vec::new();
@@ -76,8 +82,6 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     if chosen.len() > 2 {
         chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
     }
-    // Always show open work, even if that displaces another bullet.
-    let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);
         chosen.push(open);

@@ -52,7 +52,7 @@ fn is_count(lower: &str) -> bool {
         "failed", "failing", "fails", "failure", "failures", "file", "files", "filtered", "finished",
         "fixes", "found", "have", "ignored", "in", "interrupted", "is", "job", "jobs", "lint", "measured",
         "ms", "not", "of", "ok", "one", "or", "more", "out", "passed", "passing", "pending", "previous",
-        "problem", "problems", "ran", "result", "results", "run", "runs", "skipped", "some", "spec", "specs",
+        "problem", "problems", "ran", "result", "results", "run", "running", "runs", "skipped", "some", "spec", "specs",
         "succeeded", "suite", "suites", "task", "tasks", "test", "tests", "the", "there", "todo",
         "total", "unsuccessful", "warning", "warnings", "were", "while", "with",
     ];

@@ -69,10 +69,8 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
         render_changes(&changed, 4)
             .and_then(|text| DraftFact::new(FactKind::Change, &text, 1, named)),
     );
-    if let Some(open) = turns.last().and_then(|last| find_open_end(last, events, &facts)) {
-        // A check that still fails is open, and told once.
-        facts.retain(|fact| fact.kind != FactKind::Problem || fact.event != open.event);
-        facts.push(open);
+    if let Some(last) = turns.last() {
+        facts.extend(find_open_end(last, events, &facts));
     }
     facts.truncate(FACTS_MAX);
     facts.sort_by_key(|fact| fact.event);

@@ -231,7 +231,7 @@ fn huge_texts_are_read_at_head_and_tail() {
                 2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
             - Open: `cargo test` fails: Error: row 7 has no price
                 1 "Error: row 7 has no price"
-            [export, suite, price]
+            [export, suite, row, price, cargo]
         "##]],
     );
 }
