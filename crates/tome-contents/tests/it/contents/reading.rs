@@ -206,3 +206,25 @@ fn a_grip_expands_within_its_session_and_project() {
     assert!(expanded.after.is_empty() && expanded.shortened, "a megabyte is too much");
     assert_eq!(expand(grip, (1_000, 0)).before.len(), 12);
 }
+
+#[test]
+fn a_session_page_tells_a_check_that_still_fails_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Ticking::default());
+    let stores =
+        Stores::new(Home::at(folder.path()), StoreMode::PerProject, Engine::DEFAULT, clock);
+    let store = stores.open_project("/nowhere/c").unwrap();
+    let mut failed = draft("c0", "s4", at("2026-03-02T09:00:00Z"), "");
+    failed.kind = EventKind::ToolResult;
+    failed.role = Role::Tool;
+    failed.tool = Some(tome_model::Tool {
+        name: "Bash".to_owned(),
+        input: serde_json::json!({"command": "cargo test"}),
+        output: serde_json::json!("Exit code 101\nerror[E0308]: mismatched types"),
+    });
+    append(&store, "/nowhere/c", failed);
+    drop(store);
+    let page = calendar(stores).session_page("s4", None).unwrap();
+    let kinds: Vec<tome_model::FactKind> = page.facts.iter().map(|fact| fact.kind).collect();
+    assert_eq!(kinds, [tome_model::FactKind::Open]);
+}

@@ -94,13 +94,10 @@ fn a_problem_names_its_cause() {
         problems(&[bash_failed("bun run check", &named), bash("bun run check", "ok")]),
         ["`bun run check` failed: This import is unused — passed in a later run"]
     );
-    let system =
-        "Error: The package needs a newer system. To update it, run:\n  update";
+    let system = "Error: The package needs a newer system. To update it, run:\n  update";
     assert_eq!(
         problems(&[bash_failed("brew install jq", system), bash("brew install jq", "ok")]),
-        [
-            "`brew install` failed: Error: The package needs a newer system — passed in a later run"
-        ]
+        ["`brew install` failed: Error: The package needs a newer system — passed in a later run"]
     );
     let counts = "test result: FAILED. 2 passed; 3 failed; 0 ignored";
     assert!(problems(&[bash_failed("cargo test", counts), bash("cargo test", "ok")]).is_empty());
@@ -110,8 +107,7 @@ fn a_problem_names_its_cause() {
         problems(&[bash_failed("cargo test", &panic), bash("cargo test", "1 passed")]),
         ["`cargo test` failed: cart.rs:16:9: no price for an apple — passed in a later run"]
     );
-    let typed =
-        "src/cart.ts(7,3): error TS2322: Type 'string' is not assignable to type 'number'.\nFound 1 error.";
+    let typed = "src/cart.ts(7,3): error TS2322: Type 'string' is not assignable to type 'number'.\nFound 1 error.";
     assert_eq!(
         problems(&[bash_failed("npx tsc --noEmit", typed), bash("tsc --noEmit", "")]),
         [
@@ -218,12 +214,12 @@ fn a_choice_between_designs_is_a_decision() {
 #[test]
 fn steps_and_dialogs_are_no_decisions() {
     let steps = "All done.\n\n**Next steps**\n1. Write the tests of the cart\n2. Update the readme";
-    let going =
-        "The plan is ready.\n\n1. Write the tests of the cart\n2. Go back to the start";
-    let two_menus = "Three ways to list carts:\n- C) A table with filters on top\n\n[R] Refine [C] Continue";
-    let long =
-        "Saved.\n\n- [A] Refine the text\n- [C] Continue with the next chapter of the guide";
-    let unclear = "What do you mean by smaller?\n\n1. Shorten the names of the columns\n2. Drop some";
+    let going = "The plan is ready.\n\n1. Write the tests of the cart\n2. Go back to the start";
+    let two_menus =
+        "Three ways to list carts:\n- C) A table with filters on top\n\n[R] Refine [C] Continue";
+    let long = "Saved.\n\n- [A] Refine the text\n- [C] Continue with the next chapter of the guide";
+    let unclear =
+        "What do you mean by smaller?\n\n1. Shorten the names of the columns\n2. Drop some";
     for (menu, label) in [(steps, "1"), (going, "2"), (two_menus, "c"), (long, "c"), (unclear, "1")]
     {
         assert!(decisions(menu, label).is_empty(), "{menu}");
