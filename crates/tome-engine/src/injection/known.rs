@@ -191,8 +191,10 @@ fn best_checks<'a>(all: &[&'a Work]) -> Vec<&'a Fact> {
         [" -run", " -k ", "::", "/tmp", " -o ", "--test ", "--filter", " -t "];
     let mut found: BTreeMap<&str, (u32, &Fact)> = BTreeMap::new();
     for fact in all.iter().flat_map(|work| work.facts_of(FactKind::Check)) {
-        let is_file =
-            |word: &str| word.contains('.') && !word.contains("...") && word.contains('/');
+        let is_file = |word: &str| {
+            let is_path = word.contains('.') && !word.contains("...") && word.contains('/');
+            is_path && !word.ends_with("/activate")
+        };
         if NARROW.iter().any(|mark| fact.text.contains(mark)) || fact.text.split(' ').any(is_file) {
             continue;
         }
