@@ -97,7 +97,7 @@ const PLANS: &[&str] = &[
     "want me to", "shall i", "should i", "feel free", "please let me know", "let me know",
     "if you want", "if you'd like", "if you like", "je vais", "laisse-moi", "voy a", "déjame", "vou",
     "deixe-me", "먼저", "이제", "using skill", "resuming", "je continue", "tôi sẽ", "我就开始", "starting",
-    "continuing", "proceeding",
+    "continuing", "proceeding", "now for", "next up",
 ];
 
 /// Whether a sentence only agrees or leads on.

@@ -3,7 +3,7 @@
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{is_check_report, names_subject};
+use super::answer::{is_check_report, is_empty_phrase, is_generic_sentence, names_subject};
 use super::changes::{changed_files, render_changes};
 use super::checks::add_checks;
 use super::choices::{find_choices, find_chosen_answer, find_consent, find_option_choice};
@@ -247,6 +247,10 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
         0
     };
     // A conclusion about "3 and 7" needs a name of its own.
+    let says_nothing = is_generic_sentence(&conclusion.text) || is_empty_phrase(&conclusion.text);
+    if says_nothing && conclusion.items.is_empty() {
+        return None;
+    }
     let by_number = turn.request.as_ref().is_some_and(|request| refers_by_number(&request.text));
     if by_number && !has_name(&conclusion.text) {
         return None;

@@ -226,9 +226,6 @@ fn huge_texts_are_read_at_head_and_tail() {
         ],
         &expect![[r##"
             # Run the whole suite against the export
-            - Run the whole suite against the export — The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very…
-                0 "Run the whole suite against the export"
-                2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
             - Open: `cargo test` fails: Error: row 7 has no price
                 1 "Error: row 7 has no price"
             [export, suite, row, price, cargo]
