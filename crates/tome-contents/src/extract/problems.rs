@@ -144,10 +144,10 @@ impl<'r, 'a> Problem<'r, 'a> {
         });
         let is_reverted = is_reverted(events, self.last.event, passed.event);
         let word = if is_reverted { "reverting " } else { "" };
-        match (fixer, fixes) {
-            (Some(fixer), _) => format!(" — passed after `{}`", fixer.name),
-            (None, []) => " — passed in a later run".to_owned(),
-            (None, files) => format!(" — passed after {word}{}", describe_changes(files)),
+        match (fixes, fixer) {
+            ([], Some(fixer)) => format!(" — passed after `{}`", fixer.name),
+            ([], None) => " — passed in a later run".to_owned(),
+            (files, _) => format!(" — passed after {word}{}", describe_changes(files)),
         }
     }
 
