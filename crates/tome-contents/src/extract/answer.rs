@@ -78,8 +78,8 @@ pub(super) fn find_conclusion<'a>(
     })
 }
 
-/// Joins a short sentence with the second-best one: "Installed. The countdown now reads the date from
-/// the message."
+/// Joins a short sentence, or one that leads to something else, with the second-best one: "Installed. The
+/// countdown now reads the date from the message."
 fn join_second<'a>(
     best: AnswerSentence<'a>,
     second: &AnswerSentence<'a>,
@@ -90,7 +90,8 @@ fn join_second<'a>(
     let columns = |text: &str| {
         text.chars().count() + text.chars().filter(|c| tome_text::is_han_or_kana(*c)).count()
     };
-    let is_short = best.items.is_empty() && !best.is_item && columns(&best.text) < SHORT_COLUMNS;
+    let is_short = columns(&best.text) < SHORT_COLUMNS || best.text.ends_with([':', '：']);
+    let is_short = is_short && best.items.is_empty() && !best.is_item;
     let fits = columns(&best.text) + columns(&second.text) <= BOTH_COLUMNS;
     let repeats = best.raws.iter().any(|raw| second.raws.contains(raw));
     if !is_short || !fits || repeats || second.is_item || second.score < SECOND_SCORE_MIN {

@@ -223,6 +223,8 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
     let (at, conclusion) = turn.conclusion.as_ref()?;
     let request = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
     let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
+    // The words at a rejected call asked for something else.
+    let request = request.filter(|_| turn.rejections.is_empty());
     let subject = request.map(|request| (request.event, request.raw, request.text.clone()));
     let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
     let mut evidence = Vec::new();
@@ -247,7 +249,9 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
         0
     };
     // A conclusion about "3 and 7" needs a name of its own.
-    let says_nothing = is_generic_sentence(&conclusion.text) || is_empty_phrase(&conclusion.text);
+    let says_nothing = is_generic_sentence(&conclusion.text)
+        || is_empty_phrase(&conclusion.text)
+        || conclusion.text.ends_with([':', '：']);
     if says_nothing && conclusion.items.is_empty() {
         return None;
     }
