@@ -93,7 +93,7 @@ pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
     let bullets = match input.level {
         // A year of one month says what the month says.
         Level::Year if input.children.len() > 1 => describe_months(input.children),
-        _ => describe_work(&work, &title),
+        level => describe_work(&work, &title, level),
     };
     let work = work.into_iter().map(SummaryWork::from).collect();
     Summary { title, bullets, keywords, work }
@@ -202,9 +202,9 @@ fn render_title(work: &[MergedWork<'_>]) -> String {
 
 /// Describes each piece of work by what came out of it; the rest of the room is for decisions,
 /// corrections, problems and what is open.
-fn describe_work(all: &[MergedWork<'_>], title: &str) -> Vec<SummaryBullet> {
+fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<SummaryBullet> {
     if let [only] = all {
-        return describe_only(only);
+        return describe_only(only, level);
     }
     let shown: Vec<&MergedWork<'_>> =
         all.iter().filter(|work| !work.title().is_empty()).take(BULLETS_MAX).collect();
@@ -276,12 +276,22 @@ fn contains_text(known: &str, text: &str) -> bool {
         || is_similar(known, text)
 }
 
-/// A period with one piece of work: its facts, in order of time.
-fn describe_only(work: &MergedWork<'_>) -> Vec<SummaryBullet> {
+/// A period with one piece of work: its facts, in order of time. The longer the period, the fewer; failures
+/// and what fixed them are told by the day.
+fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
+    let bullets_max = match level {
+        Level::Year => 2,
+        Level::Month | Level::Week => 4,
+        Level::Day | Level::Segment => BULLETS_MAX,
+    };
+    let is_told = |fact: &&Fact| {
+        level == Level::Day || !matches!(fact.kind, FactKind::Problem | FactKind::Check)
+    };
     let title = work.title();
     let heading = Statement::new(title);
     let mut ranked: Vec<&Fact> =
         work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
+    ranked.retain(is_told);
     ranked.sort_by_key(|fact| {
         std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
     });
@@ -289,7 +299,7 @@ fn describe_only(work: &MergedWork<'_>) -> Vec<SummaryBullet> {
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        if chosen.len() >= BULLETS_MAX || of_kind > rank_kind(fact.kind).1 {
+        if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 {
             continue;
         }
         let states = Statement::new(&fact.text);
@@ -310,7 +320,7 @@ fn describe_only(work: &MergedWork<'_>) -> Vec<SummaryBullet> {
     // Always show open work, even if that displaces another bullet.
     let open = work.facts_of(FactKind::Open).next_back();
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
-        chosen.truncate(BULLETS_MAX - 1);
+        chosen.truncate(bullets_max - 1);
         chosen.push(open);
     }
     let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
