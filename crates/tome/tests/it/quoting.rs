@@ -204,12 +204,7 @@ fn injections_contain_no_marker() {
     // Tool output is never part of a fact or a session's state.
     assert!(!text.contains("evil.example"), "{text}");
     // A new note becomes a hint once it is indexed.
-    eventually("the indexes", || {
-        let project = app.to_str().unwrap();
-        let args = ["recall", "zorkmid payload", "--project", project, "--json"];
-        let answer = world.tome(&args).json();
-        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
-    });
+    wait_for_indexes(&world, &app, "zorkmid payload");
     let response = hook(
         &world,
         &["claude-code"],
@@ -217,6 +212,15 @@ fn injections_contain_no_marker() {
     )
     .unwrap();
     assert_eq!(marker_in(context(&response)), None, "{response}");
+}
+
+/// Waits until a query is answered by indexes that have read everything: only then can a hint be strong.
+fn wait_for_indexes(world: &World, app: &std::path::Path, query: &str) {
+    eventually("the indexes", || {
+        let args = ["recall", query, "--project", app.to_str().unwrap(), "--json"];
+        let answer = world.tome(&args).json();
+        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
+    });
 }
 
 #[test]
@@ -238,6 +242,7 @@ fn tool_output_is_no_hint_by_itself_and_ranks_below_messages() {
     assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", prompt)), None);
     world.ingest(&line_with(&json!({"id": "a1", "session_id": "older", "cwd": app, "kind": "assistant_stop",
         "at": MORNING_MS - 90_000_000, "text": "To rotate the grommet ledger keys before the audit, run `grommet rotate`."})));
+    wait_for_indexes(&world, &app, "grommet ledger keys");
     let response = hook(&world, &["claude-code"], &says(&app, "s2", prompt)).unwrap();
     let hints: Vec<&str> =
         context(&response).lines().filter(|line| line.starts_with("- ")).collect();
