@@ -64,6 +64,8 @@ pub(super) fn find_chosen_answer(
     events: &[Event],
 ) -> Option<DraftFact> {
     const TYPED_WORDS_MAX: usize = 14;
+    /// A question back, also without its mark.
+    const ASKING: [&str; 8] = ["how", "what", "why", "where", "which", "who", "can", "could"];
     /// Of a line with an exception or another clear error: a pasted trace answers nothing.
     const TRACE_SCORE: u32 = 9;
     let (question_at, _) = before.final_answer(events)?;
@@ -81,6 +83,7 @@ pub(super) fn find_chosen_answer(
         || turn.reaction == Reaction::Correction
         || !(2..=TYPED_WORDS_MAX).contains(&words)
         || first.plain.ends_with(['?', '？'])
+        || begins_with_any(&first.plain, &ASKING)
         || refers_by_number(strip_courtesy(&first.plain))
         || !concerns_question(&first.plain, &question.text)
         || is_unsure(&first.plain)

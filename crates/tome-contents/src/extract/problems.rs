@@ -339,7 +339,8 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
 
 /// Whether a question only offers to go on.
 fn is_courtesy_question(text: &str) -> bool {
-    const OFFERS: [&str; 7] = [
+    const OFFERS: [&str; 8] = [
+        "what else",
         "anything else",
         "what would you like",
         "what's next",
