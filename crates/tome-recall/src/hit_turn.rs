@@ -21,7 +21,7 @@ pub struct HitTurn {
     pub prompt_number: Option<u64>,
     /// The prompt, unless it is the hit itself.
     pub prompt: Option<TurnPart>,
-    /// The agent's conclusion, unless that is the hit itself.
+    /// What the agent's final message says about the query, unless that is the hit itself.
     pub answer: Option<TurnPart>,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn load_turn(
                 let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&event.text));
                 let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
                 turn.prompt_number = Some(number);
-                turn.prompt = Some(TurnPart { number, text });
+                turn.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
                 break;
             }
         }

@@ -11,6 +11,8 @@ use tome_text::{StopClass, is_stop_word, stem};
 const OTHERS_MAX: usize = 2;
 /// Words that two statements must share beside those of the query, or in all.
 const SHARED_MIN: usize = 3;
+/// Shared words that the clause of a negation must have to be about the same.
+const NEGATED_MIN: usize = 2;
 const TEXT_CHARS_MAX: usize = 160;
 
 /// How another statement relates to a hit.
@@ -56,29 +58,42 @@ pub(super) struct Statement {
     text: String,
     words: BTreeSet<String>,
     values: BTreeSet<String>,
-    is_negated: bool,
+    /// The words of its clauses that have a negation.
+    negated: BTreeSet<String>,
 }
 
 impl Statement {
     pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
         let mut words = BTreeSet::new();
         let mut values = BTreeSet::new();
-        let mut is_negated = false;
+        let mut negated = BTreeSet::new();
         let lower = passage.to_lowercase();
-        for raw in lower.split_whitespace() {
-            let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '%' && c != '$');
-            is_negated |= is_negation(word);
-            if word.chars().any(|c| c.is_ascii_digit()) {
-                values.insert(word.trim_start_matches('$').to_owned());
-            } else if is_month(word) {
-                values.insert(word.to_owned());
-            } else if word.chars().count() >= 3 && !is_filler(word) {
-                words.insert(stem(word).into_owned());
+        for clause in split_clauses(&lower) {
+            let (mut own, mut is_negated) = (BTreeSet::new(), false);
+            for raw in clause.split_whitespace() {
+                let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '%' && c != '$');
+                is_negated |= is_negation(word);
+                if word.chars().any(|c| c.is_ascii_digit()) {
+                    values.insert(word.trim_start_matches('$').to_owned());
+                } else if is_month(word) {
+                    values.insert(word.to_owned());
+                } else if word.chars().count() >= 3 && !is_filler(word) {
+                    own.insert(stem(word).into_owned());
+                }
             }
+            if is_negated {
+                negated.extend(own.iter().cloned());
+            }
+            words.extend(own);
         }
         let text =
             tome_text::truncate_words(&tome_text::collapse_whitespace(passage), TEXT_CHARS_MAX);
-        Self { number, at, text, words, values, is_negated }
+        Self { number, at, text, words, values, negated }
+    }
+
+    /// Whether a clause with a negation is about these words.
+    fn negates(&self, words: &BTreeSet<&String>) -> bool {
+        words.iter().filter(|word| self.negated.contains(**word)).count() >= NEGATED_MIN
     }
 
     /// How another statement relates to this one; `None` if it is about something else, or agrees.
@@ -92,7 +107,7 @@ impl Statement {
         if !is_same_subject || self.number == other.number {
             return None;
         }
-        if self.is_negated != other.is_negated {
+        if self.negates(&shared) != other.negates(&shared) {
             return Some(StatementRelation::Opposite);
         }
         // The words of the query alone do not make two values those of one thing.
@@ -127,12 +142,12 @@ impl Claim {
         }
         let lower = later.to_lowercase();
         let other = Statement::new(1, Millis(1), &lower);
-        let shared = self.0.words.intersection(&other.words).count();
+        let shared: BTreeSet<&String> = self.0.words.intersection(&other.words).collect();
         let smaller = self.0.words.len().min(other.words.len());
         let says_wrong = RETRACTIONS.iter().any(|phrase| lower.contains(phrase));
-        shared >= SHARED_MIN
-            && shared * 2 >= smaller
-            && (says_wrong || self.0.is_negated != other.is_negated)
+        shared.len() >= SHARED_MIN
+            && shared.len() * 2 >= smaller
+            && (says_wrong || self.0.negates(&shared) != other.negates(&shared))
     }
 }
 
@@ -180,6 +195,12 @@ pub(super) fn find_others(
         }
     }
     chosen
+}
+
+/// Splits a text where a sentence or a clause ends, so that a negation concerns its own words only.
+fn split_clauses(text: &str) -> impl Iterator<Item = &str> {
+    let ends = |c: char| matches!(c, '!' | '?' | ';' | '\n' | '。' | '！' | '？' | '；');
+    text.split(ends).flat_map(|part| part.split(". ")).flat_map(|part| part.split(", "))
 }
 
 /// Whether a word tells nothing about the subject.
@@ -247,6 +268,9 @@ mod tests {
         let lacks = ("I have never obtained a key of the weather service", 2);
         let query = "did I obtain the key of the weather service";
         assert_eq!(relation(query, has, lacks), Some(StatementRelation::Opposite));
+        // A negation about something else.
+        let other = ("I obtained the key of the weather service. It does not rain here.", 2);
+        assert_eq!(relation(query, has, other), None);
     }
 
     #[test]

@@ -78,8 +78,8 @@ pub(super) fn find_conclusion<'a>(
     })
 }
 
-/// Joins a short sentence, or one that leads to something else, with the second-best one: "Installed. The
-/// countdown now reads the date from the message."
+/// Joins a short sentence with the second-best one: "Installed. The countdown now reads the date from
+/// the message."
 fn join_second<'a>(
     best: AnswerSentence<'a>,
     second: &AnswerSentence<'a>,
@@ -90,16 +90,21 @@ fn join_second<'a>(
     let columns = |text: &str| {
         text.chars().count() + text.chars().filter(|c| tome_text::is_han_or_kana(*c)).count()
     };
-    let is_short = columns(&best.text) < SHORT_COLUMNS || best.text.ends_with([':', '：']);
-    let is_short = is_short && best.items.is_empty() && !best.is_item;
+    let is_short = best.items.is_empty() && !best.is_item && columns(&best.text) < SHORT_COLUMNS;
     let fits = columns(&best.text) + columns(&second.text) <= BOTH_COLUMNS;
     let repeats = best.raws.iter().any(|raw| second.raws.contains(raw));
     if !is_short || !fits || repeats || second.is_item || second.score < SECOND_SCORE_MIN {
         return best;
     }
     let (one, other) = if is_first { (&best, second) } else { (second, &best) };
-    let end = if one.text.ends_with(['.', '!', '。', '！', ':', '：']) { "" } else { "." };
-    let text = format!("{}{end} {}", one.text, other.text);
+    let text = match one.text.strip_suffix([':', '：']) {
+        // The other sentence is not what the colon leads to.
+        Some(lead) => format!("{lead}… {}", other.text),
+        None if one.text.ends_with(['.', '!', '。', '！']) => {
+            format!("{} {}", one.text, other.text)
+        }
+        None => format!("{}. {}", one.text, other.text),
+    };
     let raws = one.raws.iter().chain(&other.raws).copied().collect();
     AnswerSentence { raws, lead: text.clone(), text, ..best }
 }
@@ -136,7 +141,9 @@ fn join_solution<'a>(
     let fixes = |sentence: &&ProseSentence<'a>| {
         strip_label(&sentence.plain, SOLUTIONS).is_some_and(|fix| !fix.is_empty())
     };
-    let fix = parts.sentences.iter().find(fixes)?;
+    let cause_at = cause.raws.first().map(|raw| raw.as_ptr())?;
+    let mut later = parts.sentences.iter().filter(|one| one.raw.as_ptr() > cause_at);
+    let fix = later.find(fixes)?;
     if strip_label(&cause.text, CAUSES).is_none() || !cause.items.is_empty() {
         return None;
     }

@@ -39,8 +39,11 @@ fn is_exit_report(lower: &str) -> bool {
                 .any(|field| rest.starts_with(field))
         })
     });
-    let reason = MARKS.iter().find_map(|mark| lower.split_once(mark)).map(|(_, reason)| reason);
-    is_make || is_npm || reason.is_some_and(|reason| words(reason).count() < REASON_WORDS_MIN)
+    let parts = MARKS.iter().find_map(|mark| lower.split_once(mark));
+    let is_bare = |(before, after): (&str, &str)| {
+        words(after).count() < REASON_WORDS_MIN && words(before).count() < 2 * REASON_WORDS_MIN
+    };
+    is_make || is_npm || parts.is_some_and(is_bare)
 }
 
 /// `3 failed, 12 passed in 0.4s`, `Some tests failed`.

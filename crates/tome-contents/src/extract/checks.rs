@@ -9,13 +9,17 @@ use super::draft_fact::{DraftFact, build_evidence};
 use super::turn::Turn;
 
 const CHECKS_MAX: usize = 6;
+/// The latest runs are compared with each other.
+const RUNS_MAX: usize = 200;
 /// A longer command line is a script of the moment.
 const COMMAND_CHARS_MAX: usize = 120;
 
 /// Adds the commands that build, test or check, and passed: of every suite the latest full run.
 pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
-    let runs: Vec<&CommandRun<'_>> =
-        turns.iter().flat_map(|turn| &turn.runs).filter(|run| is_passed_check(run)).collect();
+    let runs = turns.iter().rev().flat_map(|turn| turn.runs.iter().rev());
+    let mut runs: Vec<&CommandRun<'_>> =
+        runs.filter(|run| is_passed_check(run)).take(RUNS_MAX).collect();
+    runs.reverse();
     let mut shown: Vec<String> = Vec::new();
     for (index, run) in runs.iter().enumerate().rev() {
         let is_repeated = runs.iter().enumerate().any(|(other_index, other)| {
@@ -63,6 +67,7 @@ fn command_without_redirection<'a>(run: &CommandRun<'a>) -> &'a str {
 /// narrower selection.
 pub(super) fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
     let is_same = suite_name(&run.name) == suite_name(&other.name)
+        && run.context.folder.is_some()
         && run.context.folder == other.context.folder;
     if !is_same {
         return false;
@@ -75,7 +80,18 @@ pub(super) fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
         })
     };
     own.flags.iter().all(|flag| others.flags.contains(flag))
+        && others.flags.iter().all(|flag| own.flags.contains(flag) || is_narrowing(flag))
         && (own.paths.is_empty() || !others.paths.is_empty() && others.paths.iter().all(is_inside))
+}
+
+/// Whether a flag selects a part of what a command would check without it; others may widen it.
+fn is_narrowing(flag: &str) -> bool {
+    #[rustfmt::skip]
+    const FLAGS: &[&str] = &[
+        "-run", "-k", "-m", "-t", "-g", "-p", "--package", "--filter", "--grep", "--only", "--test", "--lib",
+        "--bin", "--bins", "--doc", "--testNamePattern", "--testPathPattern", "--tests", "--exclude",
+    ];
+    FLAGS.contains(&flag.split('=').next().unwrap_or(flag))
 }
 
 /// `npm run test` is `npm test`.
@@ -102,13 +118,13 @@ impl<'a> Scope<'a> {
             "-count", "--bail", "--ci", "--watch", "--watchAll", "--runInBand", "--durations",
             "--maxfail", "--no-header", "--disable-warnings", "--locked", "--offline",
             "--message-format", "--output-format", "--format", "--test-threads", "--no-fail-fast",
-            "-j", "-n", "--",
+            "-j", "--",
         ];
         /// Those whose value may be the next word.
         #[rustfmt::skip]
         const VALUED: &[&str] = &[
             "--tb", "--color", "--reporter", "-timeout", "--timeout", "-count", "--durations",
-            "--maxfail", "--message-format", "--output-format", "--format", "--test-threads", "-j", "-n",
+            "--maxfail", "--message-format", "--output-format", "--format", "--test-threads", "-j",
         ];
         /// Paths that select everything.
         const WHOLE: [&str; 5] = [".", "...", "tests", "test", ""];

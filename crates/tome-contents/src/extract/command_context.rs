@@ -9,8 +9,8 @@ use super::files::find_text_field;
 /// The folder and the environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CommandContext<'a> {
-    /// Relative to the project, absolute if outside of it, and empty at its root. `None` if a variable
-    /// names it.
+    /// Relative to the project, absolute if outside of it, and empty at its root. `None` if it is
+    /// not known: `cd $DIR`, `cd -`, `popd`.
     pub(super) folder: Option<String>,
     /// Activations such as `source .venv/bin/activate`, with the folder in which they ran.
     activations: Vec<(Option<String>, &'a str)>,
@@ -63,6 +63,7 @@ pub(super) fn read_contexts<'a>(
         let [stage] = part.stages.as_slice() else { continue };
         match split_words(stage).as_slice() {
             ["cd" | "pushd", target, ..] => current = enter(current.as_deref(), unquote(target)),
+            ["popd", ..] | ["cd"] => current = None,
             words if is_activation(words) => activations.push((folder, stage)),
             _ => {}
         }
@@ -87,7 +88,9 @@ fn project_root(event: &Event) -> &str {
     if !is_below(cwd, project) {
         return cwd;
     }
-    let Some(from) = cwd.find("worktrees/").map(|at| at + "worktrees/".len()) else {
+    let below = cwd.get(project.len()..).unwrap_or_default();
+    let Some(from) = below.find("worktrees/").map(|at| project.len() + at + "worktrees/".len())
+    else {
         return project;
     };
     let name = cwd.get(from..).and_then(|rest| rest.split('/').next()).unwrap_or_default();
@@ -120,7 +123,8 @@ fn enter(current: Option<&str>, target: &str) -> Option<String> {
     for step in target.split('/') {
         match step {
             "" | "." => {}
-            ".." => drop(parts.pop()),
+            ".." if parts.len() > 1 => drop(parts.pop()),
+            ".." => return None,
             _ => parts.push(step),
         }
     }
@@ -186,6 +190,8 @@ mod tests {
             assert_eq!(from_root(line).as_deref(), Some(shown), "{line}");
         }
         assert_eq!(from_root("cd $BUILD && make test"), None);
+        assert_eq!(from_root("pushd web && npm ci && popd && npm test"), None);
+        assert_eq!(from_root("cd ../../../../.. && npm test"), None);
         assert_eq!(from_root("source $VENV/bin/activate && pytest"), None);
     }
 

@@ -132,7 +132,11 @@ fn find_payload(words: &[&str]) -> Option<usize> {
         // The name of a module after `-m` is the command.
         at += 1 + usize::from(VALUED.contains(word));
     }
-    words.get(at).map(|_| at)
+    // A script of the project has no name without its runner: `pipenv run test`, `uv run train.py`.
+    let payload = words.get(at)?;
+    let is_script =
+        MINOR_PROGRAMS.contains(payload) || payload.ends_with(".py") || *payload == "test";
+    (!is_script).then_some(at)
 }
 
 /// Programs named together with their first two arguments.

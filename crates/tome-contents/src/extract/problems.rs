@@ -12,6 +12,7 @@ use super::commands::{CommandOutcome, CommandRun, find_command_line};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::{render_failure_message, split_location};
 use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
+use super::outcome::{ToolOutcome, read_outcome};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::to_lower;
@@ -24,9 +25,12 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<(&str, String)> = Vec::new();
     for run in &runs {
+        if told.len() >= PROBLEMS_MAX {
+            break;
+        }
         let Some(problem) = Problem::of_run(run, &runs) else { continue };
         let subject = (run.name.as_str(), problem.subject());
-        if told.contains(&subject) || told.len() >= PROBLEMS_MAX {
+        if told.contains(&subject) {
             continue;
         }
         told.push(subject);
@@ -137,12 +141,13 @@ impl<'r, 'a> Problem<'r, 'a> {
         fixes: &[ChangedFile<'_>],
     ) -> String {
         let fixer = turns.iter().flat_map(|turn| &turn.runs).find(|run| {
-            (self.last.event..passed.event).contains(&run.event)
-                && run.outcome != CommandOutcome::Failed
+            (self.last.event + 1..passed.event).contains(&run.event)
+                && run.outcome == CommandOutcome::Passed
                 && run.name != self.run.name
                 && writes_files(&run.name, run.command)
         });
-        let is_reverted = is_reverted(events, self.last.event, passed.event);
+        let end = self.next.map_or(passed.event, |next| next.event);
+        let is_reverted = is_reverted(events, self.last.event, end);
         let word = if is_reverted { "reverting " } else { "" };
         match (fixes, fixer) {
             ([], Some(fixer)) => format!(" — passed after `{}`", fixer.name),
@@ -288,6 +293,9 @@ fn changed_between(events: &[Event], after: usize, before: usize) -> Vec<Changed
     let mut found: Vec<ChangedFile<'_>> = Vec::new();
     for (at, event) in events.iter().enumerate().take(before).skip(after + 1) {
         let Some(tool) = &event.tool else { continue };
+        if matches!(read_outcome(event, tool), ToolOutcome::Rejected | ToolOutcome::NotRun) {
+            continue;
+        }
         let patch = find_command_line(tool).filter(|line| line.contains("*** Begin Patch"));
         let patched = patch.map(parse_patch_files).unwrap_or_default();
         for file in parse_touched_files(event, tool).into_iter().chain(patched) {

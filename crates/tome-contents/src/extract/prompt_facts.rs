@@ -29,9 +29,9 @@ pub(super) fn add_prompt_facts(
     const SENTENCES_MAX: usize = 30;
     let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
     let read = if is_document { 3 } else { 20 };
-    let corrects = turn.reaction == Reaction::Correction
-        && !(is_negation(prompt) && before.is_some_and(ends_with_question));
     let own_text = prompt_text(prompt);
+    let corrects = turn.reaction == Reaction::Correction
+        && !(is_negation(&own_text) && before.is_some_and(ends_with_question));
     for (index, sentence) in turn.prompt_parts.sentences.iter().take(read).enumerate() {
         if !is_typed(sentence.raw, &own_text) {
             continue;

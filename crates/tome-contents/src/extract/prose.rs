@@ -74,10 +74,9 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
 /// The words that the user typed: without the template of a command, and without what an editor or the
 /// agent added.
 pub fn prompt_text(text: &str) -> String {
-    match find_typed_text(text).filter(|input| !input.is_empty()) {
-        Some(input) => strip_injected(input).join(" "),
-        None => strip_injected(text).join(" "),
-    }
+    let typed = find_typed_text(text).filter(|input| !input.is_empty()).unwrap_or(text);
+    let parts = head_and_tail(typed, HEAD_BYTES_MAX, TAIL_BYTES_MAX);
+    parts.into_iter().flat_map(strip_injected).collect::<Vec<&str>>().join(" ")
 }
 
 /// Returns what the user typed, if the message says so.

@@ -292,6 +292,13 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let mut ranked: Vec<&Fact> =
         work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
     ranked.retain(is_told);
+    // A check that still fails is told once, as open.
+    let open = work.facts_of(FactKind::Open).next_back();
+    let is_open = |fact: &Fact| {
+        let shows = |open: &Fact| open.grips().iter().any(|grip| fact.grips().contains(grip));
+        fact.kind == FactKind::Problem && open.is_some_and(shows)
+    };
+    ranked.retain(|fact| !is_open(fact));
     ranked.sort_by_key(|fact| {
         std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
     });
@@ -318,7 +325,6 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
     }
     // Always show open work, even if that displaces another bullet.
-    let open = work.facts_of(FactKind::Open).next_back();
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(bullets_max - 1);
         chosen.push(open);

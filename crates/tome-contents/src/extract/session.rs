@@ -121,8 +121,8 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
 fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
     let unsure = || {
-        let prompt = turn.prompt.and_then(|at| events.get(at)).map_or("", |event| &event.text);
-        let found = find_conclusion(&turn.answer_parts, prompt, turn.has_work());
+        let prompt = turn.prompt_text(events);
+        let found = find_conclusion(&turn.answer_parts, &prompt, turn.has_work());
         found.filter(|found| found.score >= RESULT_SCORE_MIN)
     };
     let result = result.or_else(|| Some(unsure()?.render(RESULT_CHARS_MAX)));

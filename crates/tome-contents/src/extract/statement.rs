@@ -310,6 +310,15 @@ mod tests {
     }
 
     #[test]
+    fn a_colon_does_not_lead_to_another_sentence() {
+        let answer = "The deploy fails at this line:\n\n```\nreplicas: 3\n```\n\nThree replicas stay in `config.yml` for now, because the old value is still in use.";
+        assert_eq!(
+            concluded(answer, 200),
+            "Three replicas stay in `config.yml` for now, because the old value is still in use."
+        );
+    }
+
+    #[test]
     fn an_answer_without_a_conclusion_is_told_by_its_first_sentence() {
         for (answer, expected) in [
             ("No, `load` has no tests currently.", "No, `load` has no tests currently."),

@@ -15,7 +15,7 @@ use super::cues::{Cue, find_cue};
 use super::files::{FileTouchKind, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::plan::{PlanHeading, find_plan};
-use super::prose::{MessageParts, split_message};
+use super::prose::{MessageParts, prompt_text, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
 use super::statement::AnswerSentence;
@@ -149,7 +149,7 @@ impl<'a> Turn<'a> {
                 self.prompt = Some(at);
                 self.prompt_parts = split_message(&event.text);
                 self.request = choose_request(at, &self.prompt_parts);
-                self.reaction = classify_reaction(&event.text);
+                self.reaction = classify_reaction(&prompt_text(&event.text));
             }
             EventKind::AssistantMessage | EventKind::AssistantStop
                 if !is_subagents && is_service_error(event) =>
@@ -281,6 +281,12 @@ impl<'a> Turn<'a> {
             && last.into_iter().any(|one| asks(&one.plain))
     }
 
+    /// The words of the user.
+    pub(super) fn prompt_text(&self, events: &[Event]) -> String {
+        let prompt = self.prompt.and_then(|at| events.get(at));
+        prompt.map(|event| prompt_text(&event.text)).unwrap_or_default()
+    }
+
     /// The final answer: the last message, if nothing was called after it.
     pub(super) fn final_answer(&self, events: &'a [Event]) -> Option<(usize, &'a str)> {
         let at = self.answer.filter(|_| self.is_answered)?;
@@ -292,9 +298,9 @@ impl<'a> Turn<'a> {
     fn find_conclusion(&self, events: &'a [Event]) -> Option<(usize, AnswerSentence<'a>)> {
         const CLOSING_WORDS_MAX: usize = 12;
         let (at, answer) = self.final_answer(events)?;
-        let prompt = self.prompt.and_then(|at| events.get(at)).map_or("", |event| &event.text);
+        let prompt = self.prompt_text(events);
         let sure = |parts: &MessageParts<'a>, least| {
-            find_conclusion(parts, prompt, self.has_work()).filter(|found| found.score >= least)
+            find_conclusion(parts, &prompt, self.has_work()).filter(|found| found.score >= least)
         };
         if let Some(found) = sure(&self.answer_parts, SURE) {
             return Some((at, found));

@@ -199,6 +199,7 @@ impl SessionEvents {
         let is_request = |event: &&Event| {
             event.kind == EventKind::UserMessage
                 && !is_own_text(&event.text)
+                && !prompt_text(&event.text).trim().is_empty()
                 && !event.text.trim_start().starts_with(['/', '<'])
         };
         let says = |event: &&Event| tome_text::count_words(&event.text) >= REQUEST_WORDS_MIN;

@@ -7554,7 +7554,7 @@ pub struct RecallHit {
     /// The prompt, unless it is the hit itself.
     #[prost(message, optional, tag = "22")]
     pub prompt: ::core::option::Option<TurnPart>,
-    /// The agent's conclusion, unless that is the hit itself.
+    /// What the agent's final message says about the query, unless that is the hit itself.
     #[prost(message, optional, tag = "23")]
     pub answer: ::core::option::Option<TurnPart>,
     /// Statements about the same subject at other times.

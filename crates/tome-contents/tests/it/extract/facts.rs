@@ -48,6 +48,11 @@ fn of_a_suite_the_latest_full_run_is_shown() {
         checks(&[bash("pytest tests/unit", passed), bash("pytest tests/api -q", passed)]),
         ["pytest tests/unit", "pytest tests/api -q"]
     );
+    // A flag may widen a check.
+    assert_eq!(
+        checks(&[bash("cargo test --workspace", passed), bash("cargo test", passed)]),
+        ["cargo test --workspace", "cargo test"]
+    );
     // The same words in another folder are another check.
     assert_eq!(
         checks(&[bash("npm test", passed), bash("cd web && npm test", passed)]),

@@ -77,7 +77,7 @@ impl ResponsePrinter<'_> {
             hits
         };
         let weak = match answer.confidence.as_str() {
-            "weak" => ", none of them a close match",
+            "weak" => ", weak matches only,",
             _ => "",
         };
         writeln!(out, "{BOLD}{hits}{RESET}{weak} for {}", self.shown_query())?;
