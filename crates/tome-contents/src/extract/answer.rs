@@ -103,8 +103,12 @@ fn join_second<'a>(
         None if one.text.ends_with(['.', '!', '。', '！']) => {
             format!("{} {}", one.text, other.text)
         }
+        None if one.text.ends_with(tome_text::is_han_or_kana) => {
+            format!("{}。 {}", one.text, other.text)
+        }
         None => format!("{}. {}", one.text, other.text),
     };
+    let text = text.strip_suffix([':', '：']).map_or(text.clone(), |lead| format!("{lead}…"));
     let raws = one.raws.iter().chain(&other.raws).copied().collect();
     AnswerSentence { raws, lead: text.clone(), text, ..best }
 }
