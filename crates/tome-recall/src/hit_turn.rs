@@ -21,7 +21,7 @@ pub struct HitTurn {
     pub prompt_number: Option<u64>,
     /// The prompt, unless it is the hit itself.
     pub prompt: Option<TurnPart>,
-    /// What the agent's final message says about the query, unless that is the hit itself.
+    /// The passage of the agent's final message about the query, unless that message is the hit itself.
     pub answer: Option<TurnPart>,
 }
 

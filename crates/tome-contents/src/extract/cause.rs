@@ -1,4 +1,4 @@
-//! Tells lines that say why something failed from lines that only say that it did.
+//! Distinguishes lines that say why something failed from lines that only say that it did.
 
 use super::failures::split_location;
 

@@ -72,7 +72,7 @@ pub(super) fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
     if !is_same {
         return false;
     }
-    let (own, others) = (Scope::of_run(run), Scope::of_run(other));
+    let (own, others) = (Scope::from_run(run), Scope::from_run(other));
     let is_inside = |path: &&str| {
         own.paths.iter().any(|outer| {
             path.strip_prefix(outer)
@@ -108,7 +108,7 @@ struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    fn of_run(run: &CommandRun<'a>) -> Self {
+    fn from_run(run: &CommandRun<'a>) -> Self {
         /// Flags that change the output or a limit, and not what is checked.
         #[rustfmt::skip]
         const SILENT: &[&str] = &[

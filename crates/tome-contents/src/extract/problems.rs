@@ -1,4 +1,4 @@
-//! Finds what went wrong in a segment, what passes, and what is left open.
+//! Finds what went wrong in a segment, and what is left open.
 
 use tome_model::{Event, FactKind};
 use tome_text::count_words;
@@ -28,7 +28,7 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         if told.len() >= PROBLEMS_MAX {
             break;
         }
-        let Some(problem) = Problem::of_run(run, &runs) else { continue };
+        let Some(problem) = Problem::from_run(run, &runs) else { continue };
         let subject = (run.name.as_str(), problem.subject());
         if told.contains(&subject) {
             continue;
@@ -55,7 +55,7 @@ struct Problem<'r, 'a> {
 }
 
 impl<'r, 'a> Problem<'r, 'a> {
-    fn of_run(run: &'r CommandRun<'a>, runs: &[&'r CommandRun<'a>]) -> Option<Self> {
+    fn from_run(run: &'r CommandRun<'a>, runs: &[&'r CommandRun<'a>]) -> Option<Self> {
         let failed = |run: &CommandRun<'a>| run.outcome == CommandOutcome::Failed;
         let line = run.line.filter(|_| failed(run) && run.is_major)?;
         let why = describe_failure(run, line);
@@ -81,8 +81,8 @@ impl<'r, 'a> Problem<'r, 'a> {
         Some(Self { run, line, why, last, next, passed, other_passed })
     }
 
-    /// What tells it from other problems. One failure of a test is enough, whatever it said the next
-    /// time.
+    /// Two problems with the same subject are shown once. A test that fails again with another message
+    /// is the same problem.
     fn subject(&self) -> String {
         self.run.failed_test.map_or_else(|| failure_key(&self.why), without_digits)
     }

@@ -7554,7 +7554,7 @@ pub struct RecallHit {
     /// The prompt, unless it is the hit itself.
     #[prost(message, optional, tag = "22")]
     pub prompt: ::core::option::Option<TurnPart>,
-    /// What the agent's final message says about the query, unless that is the hit itself.
+    /// The passage of the agent's final message about the query, unless that message is the hit itself.
     #[prost(message, optional, tag = "23")]
     pub answer: ::core::option::Option<TurnPart>,
     /// Statements about the same subject at other times.
