@@ -39,9 +39,9 @@ pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer, is_prompt,
-    list_edited_files, prompt_text, read_tool_call, shorten_path, skip_acknowledgment,
-    states_cause,
+    Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer, find_work_outcome,
+    find_work_title, is_prompt, list_edited_files, prompt_text, read_tool_call, shorten_path,
+    skip_acknowledgment, states_cause,
 };
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,

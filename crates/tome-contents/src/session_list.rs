@@ -139,7 +139,7 @@ impl SessionQuery {
         stats: &SessionStats,
     ) -> Result<Option<(SessionListing, u32)>, HomeError> {
         let mut listing = begin_listing(stats);
-        let (mut prompts, mut heaviest, mut titles) = (0, 0, Vec::new());
+        let (mut prompts, mut outcomes, mut titles) = (0, Vec::new(), Vec::new());
         let (mut branches, mut is_in_range) =
             (Vec::new(), self.from.is_none() && self.to.is_none());
         let mut text = String::new();
@@ -155,13 +155,9 @@ impl SessionQuery {
                 listing.branch = work.branch.clone().or(listing.branch);
                 let own = work.facts_of(FactKind::Title);
                 titles.extend(own.map(|title| (title.weight, title.text.clone())));
-                // The result of the work, rather than of its last turn.
-                for fact in work.facts_of(FactKind::Outcome) {
-                    if fact.weight >= heaviest && self.overlaps(fact.at, fact.at) {
-                        heaviest = fact.weight;
-                        listing.conclusion = Some(fact.text.clone());
-                    }
-                }
+                let own = work.facts_of(FactKind::Outcome);
+                let own = own.filter(|fact| self.overlaps(fact.at, fact.at));
+                outcomes.extend(own.map(|fact| (fact.weight, fact.text.clone())));
                 self.add_facts(ledger, &stats.project, work, &mut listing)?;
                 if !self.words.is_empty() {
                     work.facts.iter().for_each(|fact| add_words(&mut text, &fact.text));
@@ -171,6 +167,7 @@ impl SessionQuery {
                 listing.title = node.title;
             }
         }
+        listing.conclusion = choose_conclusion(outcomes);
         let best = titles.into_iter().rev().max_by_key(|(weight, _)| weigh_session_title(*weight));
         listing.title = best.map_or(listing.title, |(_, title)| title);
         let is_on_branch = |wanted: &str| {
@@ -241,6 +238,16 @@ fn begin_listing(stats: &SessionStats) -> SessionListing {
         conclusion: None,
         facts: Vec::new(),
     }
+}
+
+/// The outcome that says what the session came to: the weightiest, where later ones weigh a little more.
+fn choose_conclusion(outcomes: Vec<(u32, String)>) -> Option<String> {
+    const LAST_WEIGHT: u64 = 5;
+    let count = outcomes.len() as u64;
+    let ranked = outcomes.into_iter().zip(1..);
+    let best = ranked
+        .max_by_key(|((weight, _), position)| u64::from(*weight) * count + LAST_WEIGHT * position);
+    best.map(|((_, text), _)| text)
 }
 
 fn add_words(text: &mut String, more: &str) {

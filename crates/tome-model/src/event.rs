@@ -155,6 +155,15 @@ named! {
     }
 }
 
+impl Event {
+    /// Whether it happened in a subagent that works inside this session. A subagent with a session of
+    /// its own speaks for that session.
+    pub fn is_from_subagent(&self) -> bool {
+        let subagent = self.meta.get("subagent").filter(|id| !id.is_null());
+        subagent.is_some_and(|id| id.as_str() != Some(self.session.as_str()))
+    }
+}
+
 impl EventKind {
     /// The author of events of this kind, unless the event names another.
     pub const fn default_role(self) -> Role {

@@ -173,9 +173,4 @@ impl Work {
     pub fn facts_of(&self, kind: FactKind) -> impl DoubleEndedIterator<Item = &Fact> {
         self.facts.iter().filter(move |fact| fact.kind == kind)
     }
-
-    /// The best fact of a kind; of equals, the latest.
-    pub fn best_fact(&self, kind: FactKind) -> Option<&Fact> {
-        self.facts_of(kind).max_by_key(|fact| (fact.weight, fact.at))
-    }
 }

@@ -107,7 +107,7 @@ impl Question {
 
 fn is_answer(event: &Event) -> bool {
     matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
-        && !event.meta.contains_key("agent_id")
+        && !event.is_from_subagent()
         && !event.text.trim().is_empty()
         && !tome_contents::is_service_error(event)
 }

@@ -89,5 +89,5 @@ fn compared_sentences(text: &str) -> impl Iterator<Item = &str> {
 
 fn is_message(event: &Event) -> bool {
     let kinds = [EventKind::UserMessage, EventKind::AssistantMessage, EventKind::AssistantStop];
-    kinds.contains(&event.kind) && !event.meta.contains_key("agent_id")
+    kinds.contains(&event.kind) && !event.is_from_subagent()
 }

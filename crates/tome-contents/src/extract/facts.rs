@@ -25,6 +25,8 @@ use crate::Evidence;
 
 /// A longer request is not repeated before its conclusion.
 const QUESTION_CHARS_MAX: usize = 80;
+/// A result weighs more than the report of a check.
+pub(super) const OUTCOME_WEIGHT_MIN: u32 = 4;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
 
@@ -49,12 +51,13 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
         let from = facts.len();
         let before = index.checked_sub(1).and_then(|before| turns.get(before));
         add_turn_facts(turn, before, events, &mut facts);
+        let next = turns.get(index + 1);
+        facts.extend(find_outcome(turn, next).or_else(|| find_request(turn)));
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
             facts.extend(chosen.or_else(|| find_consent(before, turn)));
         }
-        let next = turns.get(index + 1);
         if next.is_some_and(|next| is_superseded(turn, next)) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
@@ -72,8 +75,8 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     if let Some(last) = turns.last() {
         facts.extend(find_open_end(last, events, &facts));
     }
-    facts.truncate(FACTS_MAX);
     facts.sort_by_key(|fact| fact.event);
+    facts.truncate(FACTS_MAX);
     drop_refuted(&mut facts);
     drop_repeated_answers(&mut facts);
     let titles = super::title::find_titles(&turns, events, overlap, branch);
@@ -207,7 +210,6 @@ fn add_turn_facts(
     for (at, event) in turn.events.clone().filter_map(|at| Some((at, events.get(at)?))) {
         facts.extend(find_choices(at, event));
     }
-    facts.extend(find_outcome(turn).or_else(|| find_request(turn)));
     facts.extend(find_agent_decision(turn, events));
 }
 
@@ -219,7 +221,7 @@ pub(super) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
 }
 
 /// A request and the conclusion of its answer.
-fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
+fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Option<DraftFact> {
     let (at, conclusion) = turn.conclusion.as_ref()?;
     let request = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
     let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
@@ -240,14 +242,6 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
         None => conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " – "),
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
-    let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
-    let score = u32::try_from((conclusion.score / 30).clamp(0, 20)).unwrap_or(0);
-    let creates = turn.files.iter().any(|file| file.action == FileTouchKind::Created);
-    let work = if turn.has_work() {
-        8 + u32::from(creates) * 4 + u32::from(!turn.commits.is_empty()) * 4
-    } else {
-        0
-    };
     // A conclusion about "3 and 7" needs a name of its own.
     let says_nothing = is_generic_sentence(&conclusion.text)
         || is_empty_phrase(&conclusion.text)
@@ -260,9 +254,22 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
         return None;
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
-    let weight = if checks { 2 } else { 4 + size + score + work };
+    let weight = if checks { 2 } else { weigh_outcome(turn, next, &text) };
     let text = if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
+}
+
+/// Weighs what a turn came to as the result of its session: by the work that it took, and by how much the
+/// text says. Readers who chose the result of 63 sessions agreed with the heaviest in four of five. A
+/// proposal, or what the user objected to next, counts for less.
+fn weigh_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, text: &str) -> u32 {
+    const TEXT_CHARS: usize = 160;
+    let files = turn.files.iter().filter(|file| file.action != FileTouchKind::Read).count();
+    let length = text.chars().count().min(TEXT_CHARS) * 5 / TEXT_CHARS;
+    let work = turn.events.len().min(20) + files.min(5) * 2 + turn.commits.len().min(2) * 4;
+    let is_rejected = next.is_some_and(|next| next.reaction == Reaction::Correction);
+    let doubt = usize::from(is_rejected) * 8 + usize::from(turn.is_proposal()) * 16;
+    u32::try_from((work + length).saturating_sub(doubt)).unwrap_or(0) + OUTCOME_WEIGHT_MIN
 }
 
 /// The failure in a pasted log, if the conclusion speaks of "the issue" and names nothing.

@@ -46,6 +46,7 @@ mod tool_call;
 mod turn;
 mod unfinished;
 mod verdict;
+mod work;
 
 use tome_model::{Event, EventKind, FactKind};
 
@@ -70,6 +71,7 @@ pub(crate) use session::{SessionFacts, read_session};
 pub(crate) use title::weigh_session_title;
 pub use tool_call::{ToolCall, read_tool_call};
 pub use turn::{cut_turns, is_prompt};
+pub use work::{find_work_outcome, find_work_title};
 
 /// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]

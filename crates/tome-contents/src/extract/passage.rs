@@ -6,6 +6,7 @@ use super::answer::find_conclusion;
 use super::answer_score::SURE;
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{ProseSentence, SentenceShape, split_message};
+use super::statement::end_lead;
 
 /// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
 /// says what came out.
@@ -34,11 +35,11 @@ pub fn find_answer(
             let (best_at, text) = (best.raw.as_ptr(), &conclusion.text);
             let is_before = first.is_some_and(|first| best_at < first);
             let (one, other) = if is_before { (&best.plain, text) } else { (text, &best.plain) };
-            let both = format!("{} {other}", end_sentence(one));
+            let both = format!("{} {}", end_sentence(one), end_lead(other));
             Some(if both.chars().count() <= chars_max { both } else { best.plain.clone() })
         }
         (Some(best), None) => Some(best.plain.clone()),
-        (None, conclusion) => conclusion.map(|found| found.text),
+        (None, conclusion) => conclusion.map(|found| end_lead(&found.text)),
     }
 }
 
@@ -58,8 +59,9 @@ fn is_statement(sentence: &ProseSentence<'_>) -> bool {
 }
 
 fn end_sentence(text: &str) -> String {
-    let is_ended = text.ends_with(['.', '!', '。', '！', '?', ';']);
-    if is_ended { text.to_owned() } else { format!("{text}.") }
+    let text = end_lead(text);
+    let is_ended = text.ends_with(['.', '!', '。', '！', '?', ';', '…']);
+    if is_ended { text } else { format!("{text}.") }
 }
 
 #[cfg(test)]

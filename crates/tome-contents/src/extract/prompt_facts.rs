@@ -38,7 +38,7 @@ pub(super) fn add_prompt_facts(
         }
         let text = &sentence.plain;
         let words = count_words(text);
-        let kind = if index == 0 && corrects && (4..=40).contains(&words) {
+        let kind = if index == 0 && corrects && (4..=40).contains(&words) && names_something(text) {
             FactKind::Correction
         } else if is_convention(text) {
             FactKind::Convention

@@ -41,6 +41,8 @@ pub(super) struct MessageParts<'a> {
     pub(super) others: Vec<&'a str>,
     /// Rows of tables without their headings, each with the number of sentences before it.
     pub(super) rows: Vec<(usize, &'a str)>,
+    /// Lines of code blocks, each with the number of sentences before it.
+    pub(super) code: Vec<(usize, &'a str)>,
 }
 
 impl MessageParts<'_> {
@@ -122,6 +124,9 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
         *fenced = !*fenced;
     } else if bare.is_empty() {
     } else if *fenced || !is_prose(bare) {
+        if *fenced && parts.code.len() < OTHERS_MAX {
+            parts.code.push((parts.sentences.len(), bare));
+        }
         if parts.others.len() < OTHERS_MAX {
             parts.others.push(bare);
         }

@@ -186,6 +186,7 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
         "i prefer", "i'd prefer", "i would prefer", "i'd rather", "i would rather", "please don't",
         "please do not", "i don't like", "i like my", "i want you to always", "whenever i",
         "every time i", "when i ask", "please remember", "keep in mind that i", "by default",
+        "in the future", "in future", "please in the future", "for future reference",
     ];
     const INSIDE: &[&str] = &[
         " i prefer ",
@@ -199,7 +200,6 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
         " always provide ",
         " always mention ",
         " never use ",
-        " in the future",
         " my preference is ",
     ];
     let lower = format!(" {} ", sentence.to_lowercase());
@@ -258,5 +258,7 @@ mod tests {
         assert!(is_convention("Never commit to main"));
         assert!(is_instruction("I prefer short answers with code first"));
         assert!(is_instruction("Please include units whenever I ask about sizes"));
+        assert!(is_instruction("In the future, ask before you delete a branch"));
+        assert!(!is_instruction("really nice, can we convert images like this in the future"));
     }
 }

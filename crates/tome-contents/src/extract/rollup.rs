@@ -1,6 +1,7 @@
 //! Writes the page of a period from the work of its children: merged by branch or session, heaviest
 //! first. Linear in the number of children.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
@@ -11,6 +12,7 @@ use super::draft_fact::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
 use super::similarity::{Statement, is_similar};
 use super::title::{FROM_BRANCH, FROM_REBASE, FROM_REQUEST};
+use super::work::{find_work_title, rank_title};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
 /// Pieces of work that a node keeps; the lightest are dropped.
@@ -44,8 +46,13 @@ impl<'a> MergedWork<'a> {
         self.facts_of(kind).max_by_key(|fact| (fact.weight, fact.at))
     }
 
+    /// The title that the list of sessions shows, too.
+    fn best_title(&self) -> Option<&'a Fact> {
+        self.facts_of(FactKind::Title).min_by_key(|fact| rank_title(fact))
+    }
+
     fn title(&self) -> &'a str {
-        self.best_fact(FactKind::Title).map_or("", |fact| fact.text.as_str())
+        self.best_title().map_or("", |fact| fact.text.as_str())
     }
 }
 
@@ -118,7 +125,7 @@ fn merge_work(children: &[Node]) -> Vec<MergedWork<'_>> {
         by_branch.extend(work.branch.as_deref().map(|branch| (branch, index)));
         by_session.extend(work.sessions.iter().map(|session| (session, index)));
     }
-    merged.sort_by_key(|work| std::cmp::Reverse(work.weight));
+    merged.sort_by_key(|work| Reverse(work.weight));
     merged.truncate(WORK_MAX);
     merged.iter_mut().for_each(limit_facts);
     merged
@@ -145,8 +152,9 @@ fn limit_facts(work: &mut MergedWork<'_>) {
     work.facts.sort_by_key(|fact| fact.kind);
     for facts in work.facts.chunk_by_mut(|a, b| a.kind == b.kind) {
         match facts.first().map(|fact| fact.kind) {
-            Some(FactKind::Title | FactKind::Outcome | FactKind::Request) => {
-                facts.sort_by_key(|fact| std::cmp::Reverse((fact.weight, fact.at)));
+            Some(FactKind::Title) => facts.sort_by_key(|fact| rank_title(fact)),
+            Some(FactKind::Outcome | FactKind::Request) => {
+                facts.sort_by_key(|fact| Reverse((fact.weight, fact.at)));
             }
             _ => facts.reverse(),
         }
@@ -233,9 +241,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
             )
         })
         .collect();
-    more.sort_by_key(|fact| {
-        std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
-    });
+    more.sort_by_key(|fact| Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at)));
     for fact in more {
         if bullets.len() >= BULLETS_MAX.min(5) {
             break;
@@ -299,9 +305,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         fact.kind == FactKind::Problem && open.is_some_and(shows)
     };
     ranked.retain(|fact| !is_open(fact));
-    ranked.sort_by_key(|fact| {
-        std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
-    });
+    ranked.sort_by_key(|fact| Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at)));
     let mut chosen: Vec<&Fact> = Vec::new();
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
@@ -336,7 +340,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     if chosen.is_empty() {
         // The evidence of the title would be shown nowhere else.
         let request = work.best_fact(FactKind::Request);
-        chosen.extend(request.or_else(|| work.best_fact(FactKind::Title)));
+        chosen.extend(request.or_else(|| work.best_title()));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen
@@ -348,7 +352,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
 /// Describes a piece of work by one statement: its commit, plan or pull request with counts, or else
 /// its weightiest conclusion. Two statements of different turns are never joined.
 fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
-    let Some(title) = work.best_fact(FactKind::Title) else { return bullet("", Vec::new()) };
+    let Some(title) = work.best_title() else { return bullet("", Vec::new()) };
     let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
     let heaviest = outcome.map_or(0, |outcome| outcome.weight);
@@ -413,7 +417,7 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
             };
             let mut named: Vec<(Statement<'_>, &Fact)> = Vec::new();
             for work in &month.work {
-                let title = work.best_fact(FactKind::Title).filter(|fact| !fact.text.is_empty());
+                let title = find_work_title(work).filter(|fact| !fact.text.is_empty());
                 let Some(title) = title.filter(|_| named.len() < MONTH_WORK_MAX) else { continue };
                 let states = Statement::new(&title.text);
                 let facts: Vec<&Fact> = work.facts.iter().collect();

@@ -30,10 +30,36 @@ impl AnswerSentence<'_> {
     /// those left out.
     pub(super) fn render(&self, chars_max: usize) -> String {
         if self.items.is_empty() {
-            cut_clause(&self.text, chars_max)
+            end_lead(&cut_clause(&self.text, chars_max))
         } else {
             join_items(&self.lead, &self.items, chars_max)
         }
+    }
+}
+
+/// Ends a sentence whose colon leads to something that is not shown: as a sentence, or with an ellipsis if
+/// it only points there.
+pub(super) fn end_lead(text: &str) -> String {
+    const POINTERS: &[&str] = &[
+        "here",
+        "here's",
+        "here is",
+        "here are",
+        "the following",
+        "this is",
+        "these are",
+        "below",
+    ];
+    const LAST_WORDS: [&str; 8] =
+        [" these", " this", " following", " below", " with", " to", "以下", "如下"];
+    let Some(lead) = text.strip_suffix([':', '：']) else { return text.to_owned() };
+    let points = begins_with_any(lead, POINTERS)
+        || LAST_WORDS.iter().any(|word| lead.ends_with(word))
+        || lead.starts_with("以下");
+    match lead.chars().next_back() {
+        _ if points => format!("{lead}…"),
+        Some(last) if tome_text::is_han_or_kana(last) => format!("{lead}。"),
+        _ => format!("{lead}."),
     }
 }
 
@@ -134,14 +160,18 @@ pub(super) fn read_statement<'a>(
     if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
         return (statement, false);
     }
-    let items = list_items(parts, index, &statement.lead);
-    let has_list = items.len() >= 2 && !is_filler(&statement.lead);
-    if has_list {
-        statement.items = items.iter().map(|raw| ListItem::read(raw)).collect();
-        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
-        statement.raws.extend(items.iter().take(2));
+    if is_filler(&statement.lead) {
+        return (statement, false);
     }
-    (statement, has_list)
+    let items = list_items(parts, index, &statement.lead);
+    let code = find_code_line(parts, index).filter(|_| items.is_empty());
+    let code_item = code.map(|line| ListItem::from_text(format!("`{line}`")));
+    statement.items = items.iter().map(|raw| ListItem::read(raw)).chain(code_item).collect();
+    if !statement.items.is_empty() {
+        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
+        statement.raws.extend(items.iter().copied().chain(code).take(2));
+    }
+    (statement, items.len() >= 2)
 }
 
 /// Characters of a conclusion with its list.
@@ -167,8 +197,30 @@ fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a
         .take_while(|sentence| sentence.shape == SentenceShape::Item)
         .filter(|sentence| begins_item(sentence.raw))
         .peekable();
-    let indent = items.peek().map_or(0, |first| first.indent);
+    let Some(first) = items.peek() else { return list_headings(parts, index) };
+    let indent = first.indent;
     items.filter(|item| item.indent <= indent).map(|item| item.raw).take(ITEMS_MAX).collect()
+}
+
+/// The headings below a sentence, if one follows at once and others are of its kind.
+fn list_headings<'a>(parts: &MessageParts<'a>, index: usize) -> Vec<&'a str> {
+    const HEADINGS_MAX: usize = 12;
+    let kind = |raw: &str| (raw.starts_with("**"), raw.bytes().take_while(|b| *b == b'#').count());
+    let below = parts.sentences.get(index + 1..).unwrap_or_default();
+    let is_heading =
+        |one: &&ProseSentence<'_>| one.shape == SentenceShape::Heading && !one.is_aside;
+    let Some(first) = below.first().filter(is_heading) else { return Vec::new() };
+    let same = below.iter().filter(is_heading).filter(|one| kind(one.raw) == kind(first.raw));
+    let headings: Vec<&str> = same.map(|one| one.raw).take(HEADINGS_MAX).collect();
+    if headings.len() >= 2 { headings } else { Vec::new() }
+}
+
+/// The code below a sentence, if it is one line: a path or a command.
+fn find_code_line<'a>(parts: &MessageParts<'a>, index: usize) -> Option<&'a str> {
+    let mut lines = parts.code.iter().filter(|(before, _)| *before == index + 1);
+    let (_, line) = lines.next()?;
+    let is_short = line.chars().count() <= ITEM_CHARS_MAX && !line.contains('`');
+    (is_short && lines.next().is_none()).then_some(line)
 }
 
 /// Whether a lead introduces work that is to be done.
@@ -278,6 +330,7 @@ mod tests {
     use super::super::answer::{find_conclusion, find_statement};
     use super::super::answer_score::SURE;
     use super::super::prose::split_message;
+    use super::end_lead;
 
     fn concluded(answer: &str, chars_max: usize) -> String {
         let parts = split_message(answer);
@@ -311,11 +364,42 @@ mod tests {
 
     #[test]
     fn a_colon_does_not_lead_to_another_sentence() {
-        let answer = "The deploy fails at this line:\n\n```\nreplicas: 3\n```\n\nThree replicas stay in `config.yml` for now, because the old value is still in use.";
+        let answer = "The deploy fails at these lines:\n\n```\nreplicas: 3\nimage: web\n```\n\nThree replicas stay in `config.yml` for now, because the old value is still in use.";
         assert_eq!(
             concluded(answer, 200),
             "Three replicas stay in `config.yml` for now, because the old value is still in use."
         );
+    }
+
+    #[test]
+    fn a_colon_leads_to_a_line_of_code_an_item_or_headings() {
+        for (answer, expected) in [
+            (
+                "The release build of the app is done, it lies at:\n\n```\nout/app-1.2.apk\n```",
+                "The release build of the app is done, it lies at: `out/app-1.2.apk`",
+            ),
+            (
+                "The upload only failed for this reason:\n\n- the bucket has no write policy",
+                "The upload only failed for this reason: the bucket has no write policy",
+            ),
+            (
+                "Three roles now see different pages:\n\n**Client**\nOnly the chart.\n\n**Admin**\nAll.",
+                "Three roles now see different pages: Client; Admin",
+            ),
+        ] {
+            assert_eq!(concluded(answer, 200), expected);
+        }
+        for (lead, expected) in [
+            (
+                "I've fixed the scaling of the time header:",
+                "I've fixed the scaling of the time header.",
+            ),
+            ("Here's the query for the new table:", "Here's the query for the new table…"),
+            ("已修复：", "已修复。"),
+            ("It works.", "It works."),
+        ] {
+            assert_eq!(end_lead(lead), expected);
+        }
     }
 
     #[test]

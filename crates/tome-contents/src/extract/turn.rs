@@ -143,7 +143,7 @@ impl<'a> Turn<'a> {
         let branch = field("branch");
         // In the middle of a rebase git is on no branch.
         self.branch = branch.filter(|branch| !matches!(*branch, "" | "HEAD")).or(self.branch);
-        let is_subagents = event.meta.contains_key("agent_id");
+        let is_from_subagent = event.is_from_subagent();
         match event.kind {
             EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
                 self.prompt = Some(at);
@@ -152,20 +152,20 @@ impl<'a> Turn<'a> {
                 self.reaction = classify_reaction(&prompt_text(&event.text));
             }
             EventKind::AssistantMessage | EventKind::AssistantStop
-                if !is_subagents && is_service_error(event) =>
+                if !is_from_subagent && is_service_error(event) =>
             {
                 self.service_error = Some(at);
                 self.is_answered = false;
             }
             EventKind::AssistantMessage | EventKind::AssistantStop
-                if !is_subagents && !event.text.trim().is_empty() =>
+                if !is_from_subagent && !event.text.trim().is_empty() =>
             {
                 self.answer = Some(at);
                 self.service_error = None;
                 self.is_answered = true;
                 self.is_interrupted = false;
             }
-            EventKind::ToolResult => self.add_tool_result(at, event, is_subagents),
+            EventKind::ToolResult => self.add_tool_result(at, event, is_from_subagent),
             EventKind::Unknown if field("event") == Some("interrupted") => {
                 self.is_answered = false;
                 self.is_interrupted = true;
@@ -174,7 +174,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn add_tool_result(&mut self, at: usize, event: &'a Event, is_subagents: bool) {
+    fn add_tool_result(&mut self, at: usize, event: &'a Event, is_from_subagent: bool) {
         let Some(tool) = &event.tool else { return };
         let outcome = read_outcome(event, tool);
         let words = match outcome {
@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
             _ => None,
         };
         self.rejections.extend(words.map(|words| (at, words)));
-        if !is_subagents && !is_bookkeeping(&tool.name) {
+        if !is_from_subagent && !is_bookkeeping(&tool.name) {
             self.is_answered = false;
             // With words the user goes on, instead of stopping the agent.
             self.is_interrupted = words.is_none()
@@ -311,7 +311,7 @@ impl<'a> Turn<'a> {
         let earlier = events.get(self.events.start..at)?;
         let before = earlier.iter().rposition(|event| {
             matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
-                && !event.meta.contains_key("agent_id")
+                && !event.is_from_subagent()
                 && !event.text.trim().is_empty()
         })?;
         let event = earlier.get(before)?;

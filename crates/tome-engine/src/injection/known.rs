@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_contents::{Instruction, ListedInstruction};
+use tome_contents::{Instruction, ListedInstruction, find_work_outcome, find_work_title};
 use tome_ledger::Ledger;
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
 
@@ -26,6 +26,9 @@ const CHECKS_MAX: usize = 5;
 /// Least weight of a correction: lighter ones only ask something.
 const CORRECTION_WEIGHT_MIN: u32 = 8;
 const OPEN_MAX: usize = 3;
+const EARLIER_MAX: usize = 6;
+/// Characters of the title and of the result of earlier work.
+const EARLIER_CHARS_MAX: usize = 140;
 
 /// Lines for the start text, from the contents of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,12 +37,23 @@ pub struct KnownFacts {
     pub branch: Option<String>,
     /// The work on that branch so far.
     pub on_branch: Vec<String>,
+    /// Other pieces of work, the latest first.
+    pub earlier: Vec<EarlierWork>,
     /// Open ends of other work, latest first.
     pub open_elsewhere: Vec<String>,
     /// Rules, corrections and decisions of the user, and commands that pass.
     pub how_to_work: Vec<String>,
     /// The last session on the branch.
     pub session: Option<SessionId>,
+}
+
+/// A piece of work in one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EarlierWork {
+    /// Its last session.
+    pub session: SessionId,
+    /// What it was about and what came out of it.
+    pub line: String,
 }
 
 impl Injector {
@@ -70,10 +84,11 @@ impl Injector {
         let rules = self.instructions.list(&store, project)?;
         let mut known = summarize_work(&work, &rules, branch.as_deref());
         known.session = known.session.filter(|session| Some(session) != own);
-        for lines in [&mut known.on_branch, &mut known.open_elsewhere, &mut known.how_to_work] {
-            for line in lines {
-                *line = self.redact_text(&number_citations(&store, project, line)?);
-            }
+        known.earlier.retain(|work| Some(&work.session) != own);
+        let earlier = known.earlier.iter_mut().map(|work| &mut work.line);
+        let lines = known.on_branch.iter_mut().chain(&mut known.open_elsewhere);
+        for line in lines.chain(&mut known.how_to_work).chain(earlier) {
+            *line = self.redact_text(&number_citations(&store, project, line)?);
         }
         Ok(known)
     }
@@ -121,11 +136,14 @@ fn summarize_work(
         known.on_branch = describe_branch(work);
         known.session = work.sessions.last().cloned();
     }
-    let mut open: Vec<&Fact> = all
+    let elsewhere: Vec<&Work> = all
         .iter()
-        .filter(|work| here.is_none_or(|here| !std::ptr::eq(**work, here)))
-        .flat_map(|work| work.facts_of(FactKind::Open))
+        .copied()
+        .filter(|work| here.is_none_or(|here| !std::ptr::eq(*work, here)))
         .collect();
+    known.earlier = list_earlier_work(&elsewhere);
+    let mut open: Vec<&Fact> =
+        elsewhere.iter().flat_map(|work| work.facts_of(FactKind::Open)).collect();
     open.sort_by_key(|fact| std::cmp::Reverse(fact.at));
     known.open_elsewhere = open
         .iter()
@@ -209,10 +227,27 @@ fn best_checks<'a>(all: &[&'a Work]) -> Vec<&'a Fact> {
     checks.into_iter().take(CHECKS_MAX).map(|(_, fact)| fact).collect()
 }
 
+/// Pieces of work in a line each, the latest first.
+fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
+    let last_at = |work: &Work| work.facts.iter().map(|fact| fact.at).max();
+    let mut works: Vec<&Work> = all.to_vec();
+    works.sort_by_key(|work| std::cmp::Reverse(last_at(work)));
+    let describe = |work: &&Work| {
+        let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
+        let day = day(last_at(work)?);
+        let text = quote_line(&title.text, EARLIER_CHARS_MAX);
+        let outcome = find_work_outcome(work).map_or(String::new(), |(fact, text)| {
+            format!(" Result: {}{}", quote_line(text, EARLIER_CHARS_MAX), citation(fact))
+        });
+        Some(EarlierWork { session, line: format!("- {day}: {text}{}.{outcome}", citation(title)) })
+    };
+    works.iter().filter_map(describe).take(EARLIER_MAX).collect()
+}
+
 /// The work on a branch: what it is about, its latest results, and what is open.
 fn describe_branch(work: &Work) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(title) = work.best_fact(FactKind::Title) {
+    if let Some(title) = find_work_title(work) {
         let commits = match work.commits {
             0 => String::new(),
             1 => " (1 commit)".to_owned(),

@@ -50,6 +50,8 @@ pub struct SessionState {
     pub latest_requests: Vec<String>,
     /// The agent's final message.
     pub closing: String,
+    /// Whether that message ended the agent's work: no tool was called after it.
+    pub is_finished: bool,
     /// The event of the final message, for a citation.
     pub closing_event: Option<String>,
     /// Unfinished plan steps and pending issues.
@@ -220,6 +222,8 @@ impl SessionEvents {
             .find(|event| event.kind == EventKind::AssistantStop && is_conclusion(event))
             .or_else(|| answers().find(|event| is_conclusion(event)))
             .or_else(|| answers().next());
+        let after = self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
+        let is_finished = !after.into_iter().any(|event| event.kind == EventKind::ToolResult);
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
         Some(SessionState {
@@ -231,6 +235,7 @@ impl SessionEvents {
             first_request: prompt_text(&first_request.text),
             latest_requests: latest.iter().map(|event| prompt_text(&event.text)).collect(),
             closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
+            is_finished,
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
             open: open_work::collect_open_work(&self.tail, closing),
             unanswered: unanswered.map(|event| prompt_text(&event.text)),

@@ -71,6 +71,9 @@ const HOW_TO_FIND_MORE: [&str; 2] = [
     "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:YYYY-MM-DD). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
 ];
 
+/// Label of the agent's last message if the record ends in the middle of its work.
+const STILL_AT_WORK: &str = "The record ends while the agent was at work. Its last message";
+
 const NAME_CHARS_MAX: usize = 80;
 /// Characters of a topic's label.
 const LABEL_CHARS_MAX: usize = 60;
@@ -100,6 +103,7 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
         branch_section(parts),
         how_to_work_section(&parts.known.how_to_work),
         open_section(parts),
+        earlier_section(parts),
         notes_section(parts),
         insights_section(parts),
     ];
@@ -148,7 +152,7 @@ fn facts_section(parts: &StartParts) -> TextSection {
         noun: ("fact file", "fact files"),
         rest: "memory_read reads one; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 20,
+        share: 18,
     }
 }
 
@@ -164,7 +168,7 @@ fn overview_section(parts: &StartParts) -> TextSection {
         noun: ("overview", "overviews"),
         rest: "memory_read overview.md with scope session",
         quoted: None,
-        share: 15,
+        share: 13,
     }
 }
 
@@ -203,7 +207,7 @@ fn branch_section(parts: &StartParts) -> TextSection {
     let about = parts.known.branch.as_ref().map_or(String::new(), |branch| {
         format!("Branch {}. Continue from here.", quote_line(branch, NAME_CHARS_MAX))
     });
-    known_section("Work on this branch", about, &parts.known.on_branch, 12)
+    known_section("Work on this branch", about, &parts.known.on_branch, 11)
 }
 
 pub(super) fn how_to_work_section(lines: &[String]) -> TextSection {
@@ -215,6 +219,17 @@ fn open_section(parts: &StartParts) -> TextSection {
     // Without work on a branch, the last session of the project may be among it.
     let title = if parts.known.on_branch.is_empty() { "Open" } else { "Open in other work" };
     known_section(title, String::new(), &parts.known.open_elsewhere, 5)
+}
+
+/// What was done before, in a line each, without the session that is told of in full.
+fn earlier_section(parts: &StartParts) -> TextSection {
+    let told = parts.last.as_ref().map(|last| last.session.as_str());
+    let earlier = parts.known.earlier.iter();
+    let lines: Vec<String> = earlier
+        .filter(|work| Some(work.session.as_str()) != told)
+        .map(|work| work.line.clone())
+        .collect();
+    known_section("Earlier work here", String::new(), &lines, 8)
 }
 
 /// A session in a few lines: time, requests, the agent's final message, open items.
@@ -232,7 +247,8 @@ pub(super) fn session_block(state: &SessionState) -> TextBlock {
     );
     let closing = closing_lines(&state.closing);
     if let Some((first, rest)) = closing.split_first() {
-        lines.push(format!("Agent's final message: {first}"));
+        let label = if state.is_finished { "Agent's final message" } else { STILL_AT_WORK };
+        lines.push(format!("{label}: {first}"));
         lines.extend(rest.iter().map(|line| format!("  {line}")));
     }
     lines.extend(
@@ -278,7 +294,7 @@ fn notes_section(parts: &StartParts) -> TextSection {
         noun: ("note", "notes"),
         rest: "recall_memory finds them; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 11,
+        share: 9,
     }
 }
 
@@ -290,7 +306,7 @@ fn insights_section(parts: &StartParts) -> TextSection {
         noun: ("file", "files"),
         rest: "recall_memory with scope coder finds them",
         quoted: None,
-        share: 7,
+        share: 6,
     }
 }
 

@@ -21,8 +21,12 @@ const PAGES: [(&str, usize); 6] = [
 /// Folders of a home or notebook that pages about the code also mention.
 const NOT_IN_THE_REPOSITORY: [&str; 4] = [".memory/", "detail/", "facts/", "run/"];
 
+/// The folder that the tests run for: a shared target folder may hold executables that were built in
+/// another clone.
 fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+    let package = std::env::var_os("CARGO_MANIFEST_DIR");
+    let package = package.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    Path::new(&package).join("../..").canonicalize().unwrap()
 }
 
 fn read(path: &str) -> String {

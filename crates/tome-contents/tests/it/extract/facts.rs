@@ -254,9 +254,11 @@ fn a_no_that_answers_a_question_corrects_nothing() {
         let values = [message("assistant_stop", before), message("user_message", prompt)];
         facts(FactKind::Correction, &values)
     };
-    let no = "No, nobody has written one yet";
-    assert!(corrections("Is there a test for refunds?", no).is_empty());
+    let no = "No, the refund tests run against a sandbox";
+    assert!(corrections("Do the tests for refunds cost money?", no).is_empty());
     assert_eq!(corrections("I ran the tests for refunds.", no), [no]);
+    let vague = "That is not an option";
+    assert!(corrections("I ran the tests for refunds.", vague).is_empty());
     let wrong = "That's wrong, carts expire after a day";
     assert_eq!(corrections("They expire after an hour. Shall I go on?", wrong), [wrong]);
 }

@@ -163,7 +163,7 @@ fn weeks_and_years_keep_the_main_themes() {
         - Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx — Das Limit steht jetzt auf 20 MB (`client_max_body_size 20m` in `deploy/nginx.conf`), die Konfiguration ist gültig.
         - `TileError` from main won in `cache.rs` and `mod.rs`, eviction by size from the branch is kept, and `TileError` gained an `Io` variant because the branch reads tiles with `?`.
         - CI is red on main since last night, locally it's green — `reconnect` now takes `b.mu` before it replaces the connection, which removes the data race…
-        - 環境に依存しないようにしたいです — 月次集計はユーザー設定のタイムゾーンで計算するようにしました。 (and 2 more pieces of work)
+        - 家計簿アプリの月次集計がずれています — テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。 (and 2 more pieces of work)
         [订单, broker_test.go, monthly_summary.dart, ExportService.java, cache.rs, slo_report.py, nginx.conf]
     "#]].assert_eq(&page(&rollup(Level::Week, &days[..4])));
     expect![[r#"

@@ -94,7 +94,7 @@ fn read_turn(number: usize, events: &[(u64, Event)]) -> ConversationTurn<'_> {
 
 impl<'a> ConversationTurn<'a> {
     fn add_event(&mut self, number: u64, event: &'a Event) {
-        if event.meta.contains_key("agent_id") {
+        if event.is_from_subagent() {
             match self.steps.last_mut() {
                 Some(TurnStep::Subagent { steps, .. }) => *steps += 1,
                 _ => self.steps.push(TurnStep::Subagent { number, steps: 1 }),
