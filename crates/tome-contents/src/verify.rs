@@ -214,8 +214,8 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
         FactKind::Decision => {
             from(&[EventKind::UserMessage])
                 || from(&AGENT)
-                // The result of a question tool is the user's answer.
-                || from(&[EventKind::ToolResult]) && fact.text.contains(" (to the question ")
+                // The result of a question tool holds the question and the user's answer.
+                || from(&[EventKind::ToolResult]) && grips.len() > 1
         }
         FactKind::Open | FactKind::Title => !grips.is_empty(),
     }

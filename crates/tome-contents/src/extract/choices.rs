@@ -49,12 +49,18 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         if !is_answer || asks_back || is_unanswered(answer) || !asks_for_choice(question.text) {
             return None;
         }
-        let shown = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
-        let text = format!("{} (to the question \"{shown}\")", capitalize(answer));
+        let text = describe_choice(&plain_text(question.text), answer);
         let evidence = vec![build_evidence(at, question.text), build_evidence(at, &raw)];
         DraftFact::new(FactKind::Decision, &text, 8, evidence)
     };
     read_questions(&tool.input).into_iter().enumerate().filter_map(choice).collect()
+}
+
+/// A choice in one line: the question, then the answer.
+fn describe_choice(question: &str, answer: &str) -> String {
+    let question = cut_clause(question, QUESTION_CHARS_MAX);
+    let end = if question.ends_with(['?', '？', ':', '…']) { "" } else { ":" };
+    format!("{question}{end} {}", capitalize(answer))
 }
 
 /// The user's answer to a question of the agent that offers a choice, with that question.
@@ -92,11 +98,7 @@ pub(super) fn find_chosen_answer(
         return None;
     }
     let answer = skip_confirmation(&first.plain);
-    let text = format!(
-        "{} (to the question \"{}\")",
-        capitalize(answer.trim_end_matches(['.', '!', ' '])),
-        cut_clause(&question.text, QUESTION_CHARS_MAX)
-    );
+    let text = describe_choice(&question.text, answer.trim_end_matches(['.', '!', ' ']));
     let mut evidence: Vec<Evidence> =
         question.raws.iter().map(|raw| build_evidence(question_at, raw)).collect();
     evidence.push(build_evidence(turn.prompt?, first.raw));
@@ -137,6 +139,7 @@ pub(super) fn find_option_choice(
     events: &[Event],
 ) -> Option<DraftFact> {
     const OPTION_CHARS_MAX: usize = 110;
+    const OPTION_QUESTION_CHARS_MAX: usize = 90;
     const OPTION_WORDS_MIN: usize = 4;
     let (answer_at, answer) = before.final_answer(events)?;
     let prompt = turn.prompt?;
@@ -160,13 +163,17 @@ pub(super) fn find_option_choice(
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
-    let question = find_any_question(&before.answer_parts)
-        .map(|question| format!(" (to the question \"{}\")", cut_clause(&question, 90)));
+    let question = find_any_question(&before.answer_parts);
     // Without its question, only a long option says what it is about.
     if question.is_none() && count_words(&option) < OPTION_WORDS_MIN {
         return None;
     }
-    let text = format!("{}{}", capitalize(&option), question.unwrap_or_default());
+    let text = match question {
+        Some(question) => {
+            describe_choice(&cut_clause(&question, OPTION_QUESTION_CHARS_MAX), &option)
+        }
+        None => capitalize(&option),
+    };
     let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
@@ -394,15 +401,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_a_decision_in_the_format_of_every_agent() {
-        let chosen = format!("Logos (to the question \"{LEXER}\")");
+        let chosen = format!("{LEXER} Logos");
         let sentence = format!(
             "Your questions have been answered: \"{LEXER}\"=\"logos (Recommended)\", \"Should we keep \
              the old one?\"=\"No, delete it\". You can now continue with these answers in mind."
         );
-        let both = [
-            chosen.clone(),
-            "No, delete it (to the question \"Should we keep the old one?\")".to_owned(),
-        ];
+        let both = [chosen.clone(), "Should we keep the old one? No, delete it".to_owned()];
         let answers = json!({LEXER: "logos", "Should we keep the old one?": "No, delete it"});
         let object = json!({"questions": questions()["questions"], "answers": answers});
         assert_eq!(choices("AskUserQuestion", questions(), object), both);

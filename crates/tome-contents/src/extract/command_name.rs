@@ -167,7 +167,7 @@ fn build_name(first: &str, rest: &[&str]) -> String {
     let program = if first.starts_with("./") { first } else { base_name(first) };
     if program == "git" {
         return super::commits::find_git_verb(rest)
-            .map_or("git".to_owned(), |verb| format!("git {verb}"));
+            .map_or("git".to_owned(), |verb| format!("git {verb}{}", find_force_flag(rest)));
     }
     if SINGLE_PROGRAMS.contains(&program) {
         return program.to_owned();
@@ -192,6 +192,17 @@ fn build_name(first: &str, rest: &[&str]) -> String {
         }
     }
     shorten_name(&words)
+}
+
+/// ` --force` or ` --force-with-lease`, if git is called with it: what it then refuses, it may else accept.
+fn find_force_flag(rest: &[&str]) -> &'static str {
+    if rest.iter().any(|word| word.starts_with("--force-with-lease")) {
+        " --force-with-lease"
+    } else if rest.iter().any(|word| matches!(*word, "--force" | "-f")) {
+        " --force"
+    } else {
+        ""
+    }
 }
 
 fn is_subcommand(word: &str, script: bool) -> bool {

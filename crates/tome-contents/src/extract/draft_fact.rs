@@ -13,9 +13,6 @@ pub(super) const QUESTION_END: &str = " — ";
 /// Weight of a failure on the way, which the same turn fixed: shown if little else is.
 pub(super) const PASSING_TROUBLE: u32 = 1;
 
-/// Weight of a correction that only asks.
-pub(super) const QUESTIONED: u32 = 5;
-
 /// A fact before its excerpts have been checked.
 #[derive(Debug, Clone)]
 pub(super) struct DraftFact {

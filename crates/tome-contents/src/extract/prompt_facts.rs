@@ -6,7 +6,7 @@ use tome_text::count_words;
 use super::clause::capitalize;
 use super::courtesy::is_polite;
 use super::cues::{Cue, find_cue};
-use super::draft_fact::{DraftFact, QUESTIONED, build_evidence};
+use super::draft_fact::{DraftFact, build_evidence};
 use super::prose::prompt_text;
 use super::reaction::{Reaction, is_convention, is_negation, skip_confirmation};
 use super::request::refers_without_naming;
@@ -27,6 +27,8 @@ pub(super) fn add_prompt_facts(
     }
     // Rules in a long text are those of a document that was pasted.
     const SENTENCES_MAX: usize = 30;
+    // "That is not an option" says nothing by itself.
+    const CORRECTION_TERMS_MIN: usize = 2;
     let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
     let read = if is_document { 3 } else { 20 };
     let own_text = prompt_text(prompt);
@@ -38,7 +40,8 @@ pub(super) fn add_prompt_facts(
         }
         let text = &sentence.plain;
         let words = count_words(text);
-        let kind = if index == 0 && corrects && (4..=40).contains(&words) && names_something(text) {
+        let corrects = index == 0 && corrects && (4..=40).contains(&words);
+        let kind = if corrects && extract_terms(text).len() >= CORRECTION_TERMS_MIN {
             FactKind::Correction
         } else if is_convention(text) {
             FactKind::Convention
@@ -90,10 +93,11 @@ fn is_typed(raw: &str, prompt: &str) -> bool {
 /// The correction in the words of a rejection.
 pub(super) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let text = capitalize(&plain_text(words));
-    // "do we know how it looks?" corrects less than "can we read it instead?"
+    // "do we know how it looks?" asks, "can we read it instead?" corrects.
     let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
-    let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
-    DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
+    let evidence = vec![build_evidence(at, words)];
+    let fact = DraftFact::new(FactKind::Correction, &text, 8, evidence);
+    fact.filter(|_| proposes || !text.ends_with(['?', '？']))
 }
 
 /// Whether the user only supposes or wonders, or speaks of how to talk.

@@ -23,8 +23,6 @@ const OUTCOMES_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
 const RULES_MAX: usize = 6;
 const CHECKS_MAX: usize = 5;
-/// Least weight of a correction: lighter ones only ask something.
-const CORRECTION_WEIGHT_MIN: u32 = 8;
 const OPEN_MAX: usize = 3;
 const EARLIER_MAX: usize = 6;
 /// Characters of the title and of the result of earlier work.
@@ -152,9 +150,6 @@ fn summarize_work(
         .collect();
     let latest = |kind: FactKind, most: usize| {
         let mut facts: Vec<&Fact> = all.iter().flat_map(|work| work.facts_of(kind)).collect();
-        facts.retain(|fact| {
-            fact.kind != FactKind::Correction || fact.weight >= CORRECTION_WEIGHT_MIN
-        });
         facts.sort_by_key(|fact| std::cmp::Reverse(fact.at));
         let mut seen = BTreeSet::new();
         facts.retain(|fact| seen.insert(fact.text.as_str()));
