@@ -260,6 +260,8 @@ fn is_unanswered(answer: &str) -> bool {
     .contains(&lower.as_str())
         || lower.starts_with("not sure")
         || lower.contains("[redacted")
+        // A note of the agent's program: `[User dismissed — do not proceed]`.
+        || lower.starts_with('[') && lower.ends_with(']')
 }
 
 /// An option without the mark that the agent recommends it.
@@ -411,6 +413,9 @@ mod tests {
         let object = json!({"questions": questions()["questions"], "answers": answers});
         assert_eq!(choices("AskUserQuestion", questions(), object), both);
         assert_eq!(choices("AskUserQuestion", questions(), json!(sentence)), both);
+        let dismissed = json!({LEXER: "[User dismissed — wait for the next instruction]"});
+        let dismissed = json!({"questions": questions()["questions"], "answers": dismissed});
+        assert!(choices("AskUserQuestion", questions(), dismissed).is_empty());
         let by_id = json!({"output": r#"{"answers":{"lexer":{"answers":["logos"]}}}"#});
         assert_eq!(choices("request_user_input", questions(), by_id), both[..1]);
         let by_number = json!({"llmContent": r#"{"answers":{"0":"logos"}}"#});

@@ -347,15 +347,11 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
 
 /// Whether a question only offers to go on.
 fn is_courtesy_question(text: &str) -> bool {
-    const OFFERS: [&str; 8] = [
-        "what else",
-        "anything else",
-        "what would you like",
-        "what's next",
-        "how can i help",
-        "what do you want to",
-        "any questions",
-        "还有什么",
+    #[rustfmt::skip]
+    const OFFERS: &[&str] = &[
+        "what else", "anything else", "what would you like", "what's next", "how can i help",
+        "what do you want to", "any questions", "на сегодня вс", "ещё задач", "что-то ещё", "还有什么",
+        "還有什麼", "他に何か", "noch etwas", "algo más", "mais alguma coisa", "autre chose",
     ];
     let lower = to_lower(text);
     OFFERS.iter().any(|offer| lower.contains(offer))

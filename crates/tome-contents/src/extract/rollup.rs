@@ -218,7 +218,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
         all.iter().filter(|work| !work.title().is_empty()).take(BULLETS_MAX).collect();
     let mut bullets: Vec<SummaryBullet> = Vec::new();
     for work in &shown {
-        let summary = describe_one(work, title);
+        let summary = describe_one(work, title, level);
         let states = Statement::new(&summary.text);
         let is_repeated =
             |other: &SummaryBullet| repeats(&Statement::new(&other.text), &states, &work.facts);
@@ -351,7 +351,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
 
 /// Describes a piece of work by one statement: its commit, plan or pull request with counts, or else
 /// its weightiest conclusion. Two statements of different turns are never joined.
-fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
+fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBullet {
     let Some(title) = work.best_title() else { return bullet("", Vec::new()) };
     let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
@@ -367,7 +367,18 @@ fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
     // A commit that names the page needs no second line if its work came to more.
     let is_told = title.weight < FROM_REBASE || page.contains(&title.text);
     if let Some(outcome) = outcome.filter(|_| is_told) {
-        return bullet(&outcome.text, outcome.grips().to_vec());
+        // Above the day, a result alone does not say what it is the result of.
+        let names_work = level != Level::Day
+            && !page.contains(&title.text)
+            && !outcome.text.contains(QUESTION_END)
+            && !is_similar(&outcome.text, &title.text);
+        let text = if names_work {
+            format!("{}: {}", title.text.trim_end_matches(['.', ':', '…']), outcome.text)
+        } else {
+            outcome.text.clone()
+        };
+        let named = if names_work { title.grips() } else { &[] };
+        return bullet(&text, [named, outcome.grips()].concat());
     }
     let mut grips = title.grips().to_vec();
     let mut counts = Vec::new();

@@ -7,6 +7,7 @@ use tome_text::count_words;
 use super::clause::{capitalize, cut_clause, is_dangling};
 use super::cues::{Cue, find_cue, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
+use super::terms::{TermKind, extract_terms};
 use super::text::{begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case};
 
 /// A sentence of an answer.
@@ -55,6 +56,7 @@ pub(super) fn end_lead(text: &str) -> String {
     let Some(lead) = text.strip_suffix([':', '：']) else { return text.to_owned() };
     let points = begins_with_any(lead, POINTERS)
         || LAST_WORDS.iter().any(|word| lead.ends_with(word))
+        || lead.split_whitespace().next_back().is_some_and(is_dangling)
         || lead.starts_with("以下");
     match lead.chars().next_back() {
         _ if points => format!("{lead}…"),
@@ -211,8 +213,19 @@ fn list_headings<'a>(parts: &MessageParts<'a>, index: usize) -> Vec<&'a str> {
         |one: &&ProseSentence<'_>| one.shape == SentenceShape::Heading && !one.is_aside;
     let Some(first) = below.first().filter(is_heading) else { return Vec::new() };
     let same = below.iter().filter(is_heading).filter(|one| kind(one.raw) == kind(first.raw));
-    let headings: Vec<&str> = same.map(|one| one.raw).take(HEADINGS_MAX).collect();
-    if headings.len() >= 2 { headings } else { Vec::new() }
+    let headings: Vec<&ProseSentence<'a>> = same.take(HEADINGS_MAX).collect();
+    let telling = headings.iter().filter(|one| is_telling_heading(&one.plain)).count();
+    let is_list = headings.len() >= 2 && telling + 1 >= headings.len() && telling >= 2;
+    headings.into_iter().filter(|_| is_list).map(|one| one.raw).collect()
+}
+
+/// Whether a heading says something by itself, unlike "2" or "Files changed".
+fn is_telling_heading(plain: &str) -> bool {
+    let bare =
+        plain.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
+    let wide = bare.chars().filter(|c| tome_text::is_han_or_kana(*c)).count();
+    let names = extract_terms(bare).iter().any(|term| term.kind != TermKind::Word);
+    names || wide >= 6 || count_words(bare) >= 3
 }
 
 /// The code below a sentence, if it is one line: a path or a command.
@@ -383,8 +396,8 @@ mod tests {
                 "The upload only failed for this reason: the bucket has no write policy",
             ),
             (
-                "Three roles now see different pages:\n\n**Client**\nOnly the chart.\n\n**Admin**\nAll.",
-                "Three roles now see different pages: Client; Admin",
+                "Three roles now see different pages:\n\n**Clients see the chart**\nOnly it.\n\n**Admins see all pages**\nAll.",
+                "Three roles now see different pages: Clients see the chart; Admins see all pages",
             ),
         ] {
             assert_eq!(concluded(answer, 200), expected);

@@ -310,6 +310,15 @@ fn words_of_branch(branch: &str) -> Option<String> {
                 || matches!(*word, "ent" | "issue" | "gh" | "pr")
         })
         .collect();
+    // Agents name worktrees by chance: `bold-euler-8315c1`.
+    let is_hash = |word: &&str| {
+        word.len() >= 6
+            && word.chars().all(|c| c.is_ascii_hexdigit())
+            && word.contains(|c: char| c.is_ascii_digit())
+    };
+    if words.last().is_some_and(is_hash) {
+        return None;
+    }
     let worded =
         words.iter().filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic));
     (words.len() >= 3 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))

@@ -135,6 +135,21 @@ fn check(agent: &str, expected: &Expect) {
 }
 
 #[test]
+fn the_work_of_a_subagent_is_one_step_of_the_conversation() {
+    let world = world();
+    settle(&world, MORNING_MS);
+    import(&world, &["--agent", "claude-code"]);
+    let ran = world.tome(&["read", "4b7d1c52-6a0e-4f3a-9d15-0c2e8f9a1b40", "--json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(!ran.stdout.contains("Searching for callers."), "{}", ran.stdout);
+    let turns = ran.json_lines();
+    let steps = turns.iter().flat_map(|turn| turn["steps"].as_array().cloned().unwrap_or_default());
+    let folded: Vec<Value> = steps.filter(|step| step["kind"] == "subagent").collect();
+    assert_eq!(folded.len(), 1, "{folded:?}");
+    assert_eq!(folded[0]["steps"], 4);
+}
+
+#[test]
 fn claude_code_transcripts_become_events() {
     check(
         "claude-code",

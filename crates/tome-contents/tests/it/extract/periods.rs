@@ -161,7 +161,7 @@ fn weeks_and_years_keep_the_main_themes() {
         - `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
         - 订单导出接口在数据量大的时候会超时，帮我看看怎么回事 — 问题在于 `ExportService.export` 对每个订单单独查询一次用户，20 万条订单就是 20 万次查询，典型的 N+1 查询。
         - Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx — Das Limit steht jetzt auf 20 MB (`client_max_body_size 20m` in `deploy/nginx.conf`), die Konfiguration ist gültig.
-        - `TileError` from main won in `cache.rs` and `mod.rs`, eviction by size from the branch is kept, and `TileError` gained an `Io` variant because the branch reads tiles with `?`.
+        - I'm in the middle of rebasing feature/tiles onto main and got stuck: `TileError` from main won in `cache.rs` and `mod.rs`, eviction by size from the branch is kept, and `TileError` gained an `Io` variant because the…
         - CI is red on main since last night, locally it's green — `reconnect` now takes `b.mu` before it replaces the connection, which removes the data race…
         - 家計簿アプリの月次集計がずれています — テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。 (and 2 more pieces of work)
         [订单, broker_test.go, monthly_summary.dart, ExportService.java, cache.rs, slo_report.py, nginx.conf]
