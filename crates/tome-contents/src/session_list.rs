@@ -242,7 +242,7 @@ fn begin_listing(stats: &SessionStats) -> SessionListing {
 
 /// The outcome that says what the session came to: the weightiest, where later ones weigh a little more.
 fn choose_conclusion(outcomes: Vec<(u32, String)>) -> Option<String> {
-    const LAST_WEIGHT: u64 = 5;
+    const LAST_WEIGHT: u64 = 15;
     let count = outcomes.len() as u64;
     let ranked = outcomes.into_iter().zip(1..);
     let best = ranked

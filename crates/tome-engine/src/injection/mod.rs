@@ -36,7 +36,7 @@ pub use injection_log::InjectionRecord;
 pub use injection_log::damage_of_injections;
 pub use injection_state::{SessionHints, SubagentTask};
 pub use injector::Injector;
-pub use known::KnownFacts;
+pub use known::{EarlierWork, KnownFacts};
 pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
 pub use resume::{ResumeParts, render_resume};
 pub use rules::memory_rules;

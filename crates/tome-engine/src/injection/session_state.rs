@@ -222,7 +222,8 @@ impl SessionEvents {
             .find(|event| event.kind == EventKind::AssistantStop && is_conclusion(event))
             .or_else(|| answers().find(|event| is_conclusion(event)))
             .or_else(|| answers().next());
-        let after = self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
+        let after =
+            self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
         let is_finished = !after.into_iter().any(|event| event.kind == EventKind::ToolResult);
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use expect_test::expect;
 use proptest::prelude::*;
 use tome_finder::EntrySource;
-use tome_model::{Millis, strip_injections};
+use tome_model::{Millis, SessionId, strip_injections};
 use tome_notebook::InsightKind;
 use tome_text::estimate_tokens;
 
@@ -35,6 +35,7 @@ fn last() -> SessionState {
         latest_requests: vec!["Now run the tests".to_owned()],
         closing: "The lexer accepts XID identifiers.\n\n```\ncode\n```\n- cargo test lexer passes"
             .to_owned(),
+        is_finished: true,
         closing_event: Some("e9".to_owned()),
         open: vec!["the Windows build".to_owned()],
         unanswered: None,
@@ -296,6 +297,35 @@ fn recent_topics_are_one_line_and_never_cost_the_rest() {
     }
 }
 
+fn earlier_work(note: &NoteLine) -> EarlierWork {
+    EarlierWork { session: SessionId::parse("s7").unwrap(), line: note.summary.clone() }
+}
+
+#[test]
+fn a_session_that_ended_in_the_middle_has_no_final_message() {
+    let text = |is_finished| {
+        let parts = StartParts { last: Some(SessionState { is_finished, ..last() }), ..parts() };
+        render_start(&parts, ROOM).unwrap().text
+    };
+    assert!(text(true).contains("Agent's final message: The lexer accepts"));
+    assert!(!text(false).contains("final message"), "{}", text(false));
+    assert!(text(false).contains("while the agent was at work. Its last message: The lexer"));
+}
+
+#[test]
+fn earlier_work_is_listed_without_the_session_told_in_full() {
+    let work = |session: &str, line: &str| EarlierWork {
+        session: SessionId::parse(session).unwrap(),
+        line: line.to_owned(),
+    };
+    let mut parts = parts();
+    parts.known.earlier =
+        vec![work("s0", "- the last one"), work("s1", "- 2026-11-02: Tables [#4].")];
+    let text = render_start(&parts, ROOM).unwrap().text;
+    assert!(text.contains("## Earlier work here\n- 2026-11-02: Tables [#4].\n"), "{text}");
+    assert!(!text.contains("the last one"), "{text}");
+}
+
 fn any_parts() -> impl Strategy<Value = StartParts> {
     let facts = proptest::collection::vec((0..100, words()), 0..8);
     let notes = || proptest::collection::vec(any_note(), 0..25);
@@ -309,6 +339,7 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
                 branch: notes.first().map(|note| note.name.clone()),
                 on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
                 how_to_work: insights.iter().take(9).map(|note| note.summary.clone()).collect(),
+                earlier: notes.iter().map(earlier_work).collect(),
                 open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
                 session: None,
             },
