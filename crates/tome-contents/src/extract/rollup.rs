@@ -12,7 +12,7 @@ use super::draft_fact::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
 use super::similarity::{Statement, is_similar};
 use super::title::{FROM_BRANCH, FROM_REBASE, FROM_REQUEST};
-use super::work::{find_work_title, rank_title};
+use super::work::{find_work_outcome, find_work_title, rank_title};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
 /// Pieces of work that a node keeps; the lightest are dropped.
@@ -98,8 +98,7 @@ pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
     }
     let title = render_title(&work);
     let bullets = match input.level {
-        // A year of one month says what the month says.
-        Level::Year if input.children.len() > 1 => describe_months(input.children),
+        Level::Year => describe_months(input.children),
         level => describe_work(&work, &title, level),
     };
     let work = work.into_iter().map(SummaryWork::from).collect();
@@ -286,8 +285,7 @@ fn contains_text(known: &str, text: &str) -> bool {
 /// and what fixed them are told by the day.
 fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let bullets_max = match level {
-        Level::Year => 2,
-        Level::Month | Level::Week => 4,
+        Level::Year | Level::Month | Level::Week => 4,
         Level::Day | Level::Segment => BULLETS_MAX,
     };
     let is_told = |fact: &&Fact| {
@@ -438,7 +436,17 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
             }
             let titles: Vec<&str> = named.iter().map(|(title, _)| title.text).collect();
             let grips = named.iter().filter_map(|(_, fact)| fact.grips().first().cloned());
-            bullet(&format!("{name} ({counts}): {}", titles.join("; ")), grips.collect())
+            let mut grips: Vec<GripId> = grips.collect();
+            // Titles alone would only repeat that of the page.
+            let outcome = match month.work.as_slice() {
+                [only] => find_work_outcome(only),
+                _ => None,
+            };
+            let result = outcome.map_or(String::new(), |(fact, text)| {
+                grips.extend(fact.grips().iter().cloned());
+                format!(". {text}")
+            });
+            bullet(&format!("{name} ({counts}): {}{result}", titles.join("; ")), grips)
         })
         .collect()
 }
