@@ -21,7 +21,7 @@ pub mod triggers;
 pub use capture::Sealer;
 pub use engine::{Engine, EngineSettings};
 pub use injection::{
-    DECISION_TOKENS_MAX, EditLookup, FactFile, FileEdit, HINT_TOKENS_MAX, HINTS_MAX,
+    DECISION_TOKENS_MAX, EarlierWork, EditLookup, FactFile, FileEdit, HINT_TOKENS_MAX, HINTS_MAX,
     InjectionRecord, InjectionText, Injector, KnownFacts, NoteLine, PLAN_TOKENS_MAX, PromptHint,
     ResumeParts, SUBAGENT_TOKENS_MAX, SessionHints, SessionState, StartKind, StartParts,
     StartRequest, SubagentTask, TokenBudget, append_late_hints, choose_hints, damage_of_injections,
