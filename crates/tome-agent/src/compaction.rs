@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_end_the_comment() {
+    fn names_cannot_end_the_comment() {
         let note = render_note(&empty_summary(), "a--->b---->\n-->c", Millis(0), &[]);
         assert_eq!(note.matches("-->").count(), 1, "{note}");
         assert!(note.contains("- by: a->b-> ->c\n-->\n"), "{note}");

@@ -69,7 +69,7 @@ mod tests {
     use crate::dataset::BenchDocument;
 
     #[test]
-    fn words_are_stemmed_and_operators_are_words() {
+    fn fts5_queries_are_stemmed_and_operators_are_plain_words() {
         let document = |group: &str, id: &str, text: &str| BenchDocument {
             id: id.to_owned(),
             text: text.to_owned(),

@@ -85,7 +85,7 @@ impl QueryScore {
 
 /// Aggregated scores. Unless stated otherwise, averages over the queries that have an answer.
 #[derive(Debug, Serialize, PartialEq)]
-pub struct TierScores {
+pub struct AverageScores {
     pub queries: usize,
     /// Queries that have an answer.
     pub answerable: usize,
@@ -111,7 +111,7 @@ pub struct TierScores {
     pub p99_ms: Option<f64>,
 }
 
-impl TierScores {
+impl AverageScores {
     pub fn average<'a>(queries: impl IntoIterator<Item = &'a QueryScore>) -> Self {
         let all: Vec<&QueryScore> = queries.into_iter().collect();
         let (answerable, others): (Vec<&QueryScore>, Vec<&QueryScore>) =
@@ -198,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_keeps_its_rank() {
+    fn an_irrelevant_hit_keeps_its_rank() {
         // The first opens nothing, the third opens what the second has opened.
         let one = scored(&[&[], &["a"], &["a"], &["b", "c"]], &["a", "b", "c", "d"]);
         assert_eq!(one.ranks, [2, 4, 5]);
-        let scores = TierScores::average([&one]);
+        let scores = AverageScores::average([&one]);
         assert!(is_near(scores.r1, 0.0) && is_near(scores.r5, 0.75), "{scores:?}");
         assert!(is_near(scores.mrr10, 0.5) && is_near(scores.hit5, 1.0), "{scores:?}");
         assert!(is_near(scores.recall_all5, 0.0), "{scores:?}");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_are_over_queries_with_an_answer() {
+    fn averages_include_only_queries_with_an_answer() {
         let all = [
             scored(&[&["a"], &["b"]], &["a", "b"]),
             scored(&[&["x"], &["y"], &["a"]], &["a"]),
@@ -221,7 +221,7 @@ mod tests {
             scored(&[], &[]),
             scored(&[&["a"]], &[]),
         ];
-        let scores = TierScores::average(&all);
+        let scores = AverageScores::average(&all);
         assert_eq!((scores.queries, scores.answerable), (5, 3));
         assert!(is_near(scores.r1, 0.5 / 3.0) && is_near(scores.r5, 2.0 / 3.0), "{scores:?}");
         assert!(is_near(scores.recall_all5, 2.0 / 3.0), "{scores:?}");
@@ -232,12 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn weak_hits_claim_nothing() {
+    fn weak_hits_do_not_count_as_answers() {
         let mut answerable = scored(&[&["a"], &["b"]], &["b"]);
         let mut unanswerable = scored(&[&["a"]], &[]);
         unanswerable.hits[0].confidence = WEAK.to_owned();
         answerable.hits[0].confidence = LIKELY.to_owned();
-        let scores = TierScores::average([&answerable, &unanswerable]);
+        let scores = AverageScores::average([&answerable, &unanswerable]);
         assert!(is_near(scores.abstention_accuracy, 1.0), "{scores:?}");
         assert!(is_near(scores.false_refusals, 0.0), "{scores:?}");
         assert!(is_near(scores.strong_relevant, 1.0), "{scores:?}");
@@ -248,14 +248,14 @@ mod tests {
     #[test]
     fn hits_after_rank_ten_do_not_count() {
         let hits: Vec<&[&str]> = (0..10).map(|_| &[][..]).chain([&["a"][..]]).collect();
-        let scores = TierScores::average([&scored(&hits, &["a"])]);
+        let scores = AverageScores::average([&scored(&hits, &["a"])]);
         let all = [scores.r10, scores.ndcg10, scores.mrr10, scores.recall_all10];
         assert!(all.iter().all(|one| is_near(*one, 0.0)), "{scores:?}");
     }
 
     #[test]
-    fn no_queries_give_no_score() {
-        let scores = TierScores::average([]);
+    fn an_empty_query_set_has_no_score() {
+        let scores = AverageScores::average([]);
         assert_eq!((scores.queries, scores.r5, scores.p50_ms), (0, None, None));
     }
 }

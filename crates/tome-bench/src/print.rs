@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tome_terminal::{BOLD, DIM, RESET, YELLOW, format_count, format_counted, print_table};
 
 use crate::dataset::DataSet;
-use crate::metrics::{QueryScore, TierScores};
+use crate::metrics::{AverageScores, QueryScore};
 use crate::runner::TierResult;
 
 /// The measurements of one data set.
@@ -68,7 +68,7 @@ impl SetReport {
         let rows: Vec<Vec<String>> = self
             .tiers
             .iter()
-            .map(|result| render_row(&result.tier, &TierScores::average(&result.scored)))
+            .map(|result| render_row(&result.tier, &AverageScores::average(&result.scored)))
             .collect();
         print_table(out, &TABLE_HEADERS, &rows)?;
         for warning in &self.warnings {
@@ -83,7 +83,7 @@ impl SetReport {
             .iter()
             .map(|result| {
                 let types = self.score_by_type(result);
-                let scores = TierScores::average(&result.scored);
+                let scores = AverageScores::average(&result.scored);
                 json!({"tier": result.tier, "scores": scores, "types": types})
             })
             .collect();
@@ -96,16 +96,16 @@ impl SetReport {
         })
     }
 
-    fn score_by_type(&self, result: &TierResult) -> BTreeMap<&str, TierScores> {
+    fn score_by_type(&self, result: &TierResult) -> BTreeMap<&str, AverageScores> {
         let mut types: BTreeMap<&str, Vec<&QueryScore>> = BTreeMap::new();
         for (query, scored) in self.set.queries.iter().zip(&result.scored) {
             types.entry(&query.kind).or_default().push(scored);
         }
-        types.into_iter().map(|(kind, scored)| (kind, TierScores::average(scored))).collect()
+        types.into_iter().map(|(kind, scored)| (kind, AverageScores::average(scored))).collect()
     }
 }
 
-fn render_row(tier: &str, scores: &TierScores) -> Vec<String> {
+fn render_row(tier: &str, scores: &AverageScores) -> Vec<String> {
     let share =
         |figure: Option<f64>| figure.map_or("–".to_owned(), |figure| format!("{figure:.3}"));
     let shares = [

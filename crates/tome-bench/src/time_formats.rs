@@ -14,7 +14,7 @@ pub struct ParsedTime {
     pub precision_ms: u64,
 }
 
-const DAY_MS: u64 = 86_400_000;
+pub(crate) const DAY_MS: u64 = 86_400_000;
 const MINUTE_MS: u64 = 60_000;
 const SECOND_MS: u64 = 1_000;
 
@@ -153,7 +153,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn times_of_many_sources() {
+    fn many_time_formats_are_parsed() {
         let texts = [
             "1:56 pm on 8 May, 2023",
             "March-15-2024",
@@ -177,7 +177,7 @@ mod tests {
             "2023-02-30",
         ];
         let read = texts.map(|text| match parse(text) {
-            Some(moment) => format!("{text}: {} {}\n", moment.at, moment.precision_ms),
+            Some(time) => format!("{text}: {} {}\n", time.at, time.precision_ms),
             None => format!("{text}: none\n"),
         });
         expect![[r#"

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tome_model::{EventId, EventLine, Millis};
 
 use crate::dataset::{BenchDocument, DataSet};
-use crate::time_formats::{self, ParsedTime};
+use crate::time_formats::{self, DAY_MS, ParsedTime};
 
 const AGENT: &str = "bench";
 /// Distance of a document without a time from the previous one.
@@ -19,7 +19,6 @@ const UNTIMED_STEP_MS: u64 = 60_000;
 const DEFAULT_START: Millis = Millis(1_704_067_200_000);
 /// Maximum distance between documents with the same time.
 const SAME_TIME_STEP_MS_MAX: u64 = 1_000;
-const DAY_MS: u64 = 86_400_000;
 /// Maximum length of a folder name, without the hash.
 const NAME_CHARS_MAX: usize = 60;
 
@@ -52,12 +51,12 @@ struct GroupProgress {
 impl EventTimeline {
     /// Builds the events of a data set, with project roots below `folder`.
     pub fn build(set: &DataSet, folder: &Path) -> Self {
-        let moments: Vec<Option<ParsedTime>> =
+        let times: Vec<Option<ParsedTime>> =
             set.documents.iter().map(|document| time_formats::parse(&document.ts)).collect();
         let mut sharing: HashMap<(&str, ParsedTime), u64> = HashMap::new();
-        for (document, moment) in set.documents.iter().zip(&moments) {
-            if let Some(moment) = moment {
-                *sharing.entry((&document.group, *moment)).or_default() += 1;
+        for (document, time) in set.documents.iter().zip(&times) {
+            if let Some(time) = time {
+                *sharing.entry((&document.group, *time)).or_default() += 1;
             }
         }
         let mut timeline = Self {
@@ -69,15 +68,15 @@ impl EventTimeline {
             repeated: 0,
         };
         let mut groups: HashMap<&str, GroupProgress> = HashMap::new();
-        for (document, moment) in set.documents.iter().zip(moments) {
+        for (document, time) in set.documents.iter().zip(times) {
             let group = groups.entry(&document.group).or_insert_with(|| {
                 let root = folder.join(folder_name(&document.group)).to_string_lossy().into_owned();
                 timeline.projects.insert(document.group.clone(), root.clone());
                 GroupProgress { root, ..GroupProgress::default() }
             });
-            timeline.untimed += usize::from(moment.is_none());
-            let sharing = moment.and_then(|moment| sharing.get(&(&document.group, moment)));
-            let at = group.next_time(moment, sharing.copied().unwrap_or(1));
+            timeline.untimed += usize::from(time.is_none());
+            let sharing = time.and_then(|time| sharing.get(&(&document.group, time)));
+            let at = group.next_time(time, sharing.copied().unwrap_or(1));
             timeline.add_event(set, document, group, at);
         }
         timeline
@@ -120,12 +119,12 @@ impl EventTimeline {
 
 impl GroupProgress {
     /// Returns the time of the next document, and begins a new session if the day changes.
-    fn next_time(&mut self, moment: Option<ParsedTime>, sharing: u64) -> Millis {
-        let at = match moment {
-            Some(moment) => {
-                let before = self.same_time_counts.entry(moment).or_default();
-                let step = (moment.precision_ms / sharing.max(1)).min(SAME_TIME_STEP_MS_MAX);
-                let at = Millis(moment.at.0 + *before * step);
+    fn next_time(&mut self, time: Option<ParsedTime>, sharing: u64) -> Millis {
+        let at = match time {
+            Some(time) => {
+                let before = self.same_time_counts.entry(time).or_default();
+                let step = (time.precision_ms / sharing.max(1)).min(SAME_TIME_STEP_MS_MAX);
+                let at = Millis(time.at.0 + *before * step);
                 *before += 1;
                 at
             }
@@ -221,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crowded_minute_stays_a_minute() {
+    fn many_documents_in_one_minute_stay_in_it() {
         let all: Vec<[&str; 4]> = (0..600).map(|_| ["g", "x", "2023-05-09 10:00", "t"]).collect();
         let shown = shown(&all);
         let last = shown.lines().rev().nth(1).unwrap();
@@ -229,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_have_folders_of_their_own() {
+    fn each_group_has_its_own_folder() {
         let long = "x".repeat(300);
         let names = ["", "a/b", "a-b", "a b", "../a", "é", "", &long, &(long.clone() + "y")];
         let folders: std::collections::BTreeSet<String> =

@@ -122,24 +122,24 @@ impl DaemonConnector {
     pub async fn call_idempotent<T>(
         &self,
         start: StartPolicy,
-        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+        call: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, ConnectError> {
         for _ in 1..ATTEMPTS_MAX {
-            match question(&self.connect(start).await?).await {
+            match call(&self.connect(start).await?).await {
                 Err(ClientError::Unreachable(_)) => {}
                 answer => return Ok(answer?),
             }
         }
-        Ok(question(&self.connect(start).await?).await?)
+        Ok(call(&self.connect(start).await?).await?)
     }
 
     /// [`Self::call_idempotent`] for callers outside of async code; starts the daemon if it is not
     /// running.
     pub fn call_blocking<T>(
         &self,
-        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+        call: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, ConnectError> {
-        block_on(self.call_idempotent(StartPolicy::IfNotRunning, question))
+        block_on(self.call_idempotent(StartPolicy::IfNotRunning, call))
     }
 
     /// Sends a change without retries, for callers outside of async code: a daemon that goes away midway

@@ -57,20 +57,20 @@ impl DaemonMemory {
     /// Sends an idempotent request, with retries.
     fn call_with_retries<T>(
         &self,
-        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+        call: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, MemoryError> {
         self.runtime
-            .block_on(self.connector.call_idempotent(StartPolicy::IfNotRunning, question))
+            .block_on(self.connector.call_idempotent(StartPolicy::IfNotRunning, call))
             .map_err(|error| unavailable(&error))
     }
 
     fn call_once<T>(
         &self,
-        question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+        call: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T, ConnectError> {
         self.runtime.block_on(async {
             let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
-            Ok(question(&client).await?)
+            Ok(call(&client).await?)
         })
     }
 }
@@ -188,13 +188,13 @@ impl Memory for DaemonMemory {
     }
 
     fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
-        let moment = match why {
+        let point = match why {
             "replan" => "tool",
             "store" => "stop",
             _ => "prompt",
         };
         let record = v1::InjectionRecord {
-            moment: moment.to_owned(),
+            moment: point.to_owned(),
             why: why.to_owned(),
             agent: self.session.agent.to_string(),
             session_id: self.session.session.to_string(),

@@ -108,8 +108,8 @@ pub(crate) async fn connect_socket(path: PathBuf) -> io::Result<LocalStream> {
 /// Whether the peer of a connection is this user or root.
 #[cfg(unix)]
 pub fn is_own_peer(stream: &LocalStream) -> bool {
-    let own = rustix::process::getuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
+    let own_uid = rustix::process::getuid().as_raw();
+    stream.peer_cred().is_ok_and(|peer| peer.uid() == own_uid || peer.uid() == 0)
 }
 
 #[cfg(all(test, unix))]

@@ -21,5 +21,5 @@ pub use embed::{DeepEmbedder, EmbedError, Embedder, StaticEmbedder};
 pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
 pub use error::FinderError;
 pub use filter::{EntryFilter, RecordMeta};
-pub use query_terms::QueryTerms;
+pub use query_terms::{QUESTION_MARKS, QueryTerms};
 pub use vectors::{QueryVector, VectorIndex};

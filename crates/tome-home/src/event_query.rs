@@ -17,7 +17,6 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 
 use serde_json::Value;
 use tome_ledger::{EventPosition, EventRange, LedgerError, OrderKey, ScanDirection};
@@ -79,18 +78,17 @@ const PREFIX_MATCHES_MAX: usize = 4;
 
 impl Stores {
     /// Queries events; merges several stores by time.
-    pub fn query_events(&self, question: &EventQuery) -> Result<EventPage, HomeError> {
-        let end = question.after.as_deref().map(PageEnd::parse).transpose()?;
-        let mut paths = self.paths_to_search(question.project.as_deref());
+    pub fn query_events(&self, query: &EventQuery) -> Result<EventPage, HomeError> {
+        let end = query.after.as_deref().map(PageEnd::parse).transpose()?;
+        let mut paths = self.paths_to_search(query.project.as_deref());
         paths.sort_by_cached_key(|path| store_name(path));
         let waves = paths.chunks(WAVE_STORES);
-        let _few_at_a_time = (waves.len() > 1)
-            .then(|| self.scan_lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let _wide_scan = (waves.len() > 1).then(|| self.lock_wide_scan());
         let looked_at_max = (SCANNED_EVENTS_MAX / waves.len().max(1)).max(SCANNED_EVENTS_MIN);
         let mut page = PageBuilder::default();
         for (n, wave) in waves.enumerate() {
-            let stores = self.open_wave(question, n * WAVE_STORES, wave, &mut page)?;
-            page.read_stores(&stores, question, end.as_ref(), looked_at_max)?;
+            let stores = self.open_wave(query, n * WAVE_STORES, wave, &mut page)?;
+            page.read_stores(&stores, query, end.as_ref(), looked_at_max)?;
             page.report_damage(&stores);
         }
         // Not one store could be read.
@@ -102,13 +100,12 @@ impl Stores {
         let more_after = page.stop.filter(|_| page.has_more).and_then(|position| {
             let store = store_name(paths.get(position.which)?);
             Some(
-                PageEnd { mark: OrderKey { at: position.at, seq: position.seq }, store }
-                    .to_string(),
+                PageEnd { key: OrderKey { at: position.at, seq: position.seq }, store }.to_string(),
             )
         });
         let mut found: Vec<(u64, Event)> =
             page.found.into_iter().map(|(position, event)| (position.seq, event)).collect();
-        if question.newest_first {
+        if query.newest_first {
             found.reverse();
         }
         let (numbers, events) = found.into_iter().unzip();
@@ -119,7 +116,7 @@ impl Stores {
     /// skipped, unless the query names a project.
     fn open_wave(
         &self,
-        question: &EventQuery,
+        query: &EventQuery,
         first: usize,
         paths: &[PathBuf],
         page: &mut PageBuilder,
@@ -128,7 +125,7 @@ impl Stores {
         for (which, path) in (first..).zip(paths) {
             match self.open(path) {
                 Ok(store) => stores.push((which, store)),
-                Err(error) if question.project.is_some() => return Err(error),
+                Err(error) if query.project.is_some() => return Err(error),
                 Err(error) => {
                     page.skipped.push(describe_unreadable(path, &error));
                     page.failed.get_or_insert(error);
@@ -235,42 +232,42 @@ impl PageBuilder {
     fn read_stores(
         &mut self,
         stores: &[(usize, Store)],
-        question: &EventQuery,
+        query: &EventQuery,
         end: Option<&PageEnd>,
         looked_at_max: usize,
     ) -> Result<(), HomeError> {
-        let range = |store: &Store| question.range_for_store(end, &store_name(store.path()));
+        let range = |store: &Store| query.range_for_store(end, &store_name(store.path()));
         let streams =
             stores.iter().map(|store| (store, store.1.events(&range(&store.1)))).collect();
         let mut heads = StoreStreams { streams, next: BTreeMap::new() };
         for n in 0..stores.len() {
-            self.record_read_error(heads.advance(n), question)?;
+            self.record_read_error(heads.advance(n), query)?;
         }
         let (mut looked_at, mut events, mut bytes) = (0, 0, 0);
         loop {
             let next =
-                if question.newest_first { heads.next.pop_last() } else { heads.next.pop_first() };
+                if query.newest_first { heads.next.pop_last() } else { heads.next.pop_first() };
             let Some((position, (n, event))) = next else {
                 break;
             };
-            if self.stop.is_some_and(|stop| question.is_after(position, stop)) {
+            if self.stop.is_some_and(|stop| query.is_after(position, stop)) {
                 self.has_more = true;
                 break;
             }
-            self.record_read_error(heads.advance(n), question)?;
+            self.record_read_error(heads.advance(n), query)?;
             looked_at += 1;
-            if question.matches_event(&event) {
+            if query.matches_event(&event) {
                 events += 1;
                 bytes += estimate_bytes(&event);
                 self.found.insert(position, event);
             }
-            if question.is_full(events, bytes) || looked_at >= looked_at_max {
+            if query.is_full(events, bytes) || looked_at >= looked_at_max {
                 self.has_more |= !heads.next.is_empty();
-                self.truncate_at(position, question);
+                self.truncate_at(position, query);
                 break;
             }
         }
-        self.truncate_when_full(question);
+        self.truncate_when_full(query);
         Ok(())
     }
 
@@ -278,10 +275,10 @@ impl PageBuilder {
     fn record_read_error(
         &mut self,
         pulled: Result<(), (PathBuf, HomeError)>,
-        question: &EventQuery,
+        query: &EventQuery,
     ) -> Result<(), HomeError> {
         match pulled {
-            Err((_, error)) if question.project.is_some() => return Err(error),
+            Err((_, error)) if query.project.is_some() => return Err(error),
             Err((path, error)) => self.skipped.push(describe_unreadable(&path, &error)),
             Ok(()) => {}
         }
@@ -301,27 +298,27 @@ impl PageBuilder {
     }
 
     /// Truncates the page once it is full.
-    fn truncate_when_full(&mut self, question: &EventQuery) {
+    fn truncate_when_full(&mut self, query: &EventQuery) {
         let (mut events, mut bytes) = (0, 0);
         let mut is_full = |event: &Event| {
             events += 1;
             bytes += estimate_bytes(event);
-            question.is_full(events, bytes)
+            query.is_full(events, bytes)
         };
         let mut found = self.found.iter();
-        let last = if question.newest_first {
+        let last = if query.newest_first {
             found.rfind(|(_, event)| is_full(event))
         } else {
             found.find(|(_, event)| is_full(event))
         };
         if let Some(last) = last.map(|(position, _)| *position) {
-            self.truncate_at(last, question);
+            self.truncate_at(last, query);
         }
     }
 
-    fn truncate_at(&mut self, stop: MergePosition, question: &EventQuery) {
+    fn truncate_at(&mut self, stop: MergePosition, query: &EventQuery) {
         let before = self.found.len();
-        self.found.retain(|position, _| !question.is_after(*position, stop));
+        self.found.retain(|position, _| !query.is_after(*position, stop));
         self.has_more |= self.found.len() < before;
         self.stop = Some(stop);
     }
@@ -343,7 +340,7 @@ impl EventQuery {
             from: self.from,
             to: self.to,
             session: self.session.clone(),
-            after: end.map(|end| end.mark_for_store(store)),
+            after: end.map(|end| end.key_for_store(store)),
             direction: if self.newest_first {
                 ScanDirection::Backward
             } else {
@@ -362,7 +359,7 @@ impl EventQuery {
 /// The position of the last event scanned for a page.
 #[derive(Debug, PartialEq, Eq)]
 struct PageEnd {
-    mark: OrderKey,
+    key: OrderKey,
     store: String,
 }
 
@@ -374,8 +371,8 @@ impl PageEnd {
             let at = Millis(part()?.parse().ok()?);
             let seq = part()?.parse().ok()?;
             let store = part()?.to_owned();
-            let mark = OrderKey { at, seq };
-            Some(Self { mark, store })
+            let key = OrderKey { at, seq };
+            Some(Self { key, store })
         })();
         parsed
             .filter(|end| end.to_string() == text && !end.store.is_empty())
@@ -385,19 +382,19 @@ impl PageEnd {
     /// Returns how far a store has been read, in either direction. At the page's last millisecond,
     /// stores sorted before that of the last event are read completely and those after it not at
     /// all; sequence numbers start at 1.
-    fn mark_for_store(&self, store: &str) -> OrderKey {
+    fn key_for_store(&self, store: &str) -> OrderKey {
         let seq = match store.cmp(&self.store) {
             Ordering::Less => u64::MAX,
-            Ordering::Equal => self.mark.seq,
+            Ordering::Equal => self.key.seq,
             Ordering::Greater => 0,
         };
-        OrderKey { seq, ..self.mark }
+        OrderKey { seq, ..self.key }
     }
 }
 
 impl std::fmt::Display for PageEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}:{}", self.mark.at.0, self.mark.seq, self.store)
+        write!(f, "{}:{}:{}", self.key.at.0, self.key.seq, self.store)
     }
 }
 

@@ -56,12 +56,12 @@ impl TimedCalls {
             hanging.next
         };
         let (sender, receiver) = mpsc::channel();
-        let theirs = Arc::clone(&self.hanging);
+        let hanging_calls = Arc::clone(&self.hanging);
         self.dispatch(Box::new(move || {
             let result = call();
             // Under the lock, so that a caller that times out at this moment either receives the
             // result or registers the call before it is removed here.
-            let mut hanging = lock(&theirs);
+            let mut hanging = lock(&hanging_calls);
             hanging.paths.remove(&number);
             let _ = sender.send(result);
         }))?;
@@ -132,10 +132,10 @@ mod tests {
     #[test]
     fn a_call_that_hangs_delays_only_its_own_path_and_only_once() {
         let calls = TimedCalls::default();
-        let (release, held) = mpsc::channel::<()>();
+        let (release, blocked) = mpsc::channel::<()>();
         let (returned, gone) = mpsc::channel::<()>();
         let hangs = move || {
-            let _ = held.recv();
+            let _ = blocked.recv();
             let _ = returned.send(());
         };
         assert_eq!(calls.run("/gone", Duration::from_millis(1), hangs), None);
@@ -152,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_hang_are_bounded() {
+    fn the_number_of_hanging_calls_is_limited() {
         let calls = TimedCalls::default();
-        let (release, held) = mpsc::channel::<()>();
-        let held = Arc::new(Mutex::new(held));
+        let (release, blocked) = mpsc::channel::<()>();
+        let blocked = Arc::new(Mutex::new(blocked));
         for n in 0..2 * ABANDONED_MAX {
-            let held = Arc::clone(&held);
-            let hangs = move || drop(held.lock().map(|held| held.recv()));
+            let blocked = Arc::clone(&blocked);
+            let hangs = move || drop(blocked.lock().map(|blocked| blocked.recv()));
             assert_eq!(calls.run(&n.to_string(), Duration::from_millis(1), hangs), None);
         }
         assert_eq!(lock(&calls.hanging).paths.len(), ABANDONED_MAX);

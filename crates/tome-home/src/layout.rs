@@ -110,7 +110,7 @@ pub fn history_dir(project: &Path) -> PathBuf {
     notebook_dir(project).join(".history")
 }
 
-/// What was taken away when a notebook was moved into the repository.
+/// Files removed when a notebook was moved into the repository.
 pub fn moved_notes_dir(project: &Path) -> PathBuf {
     notebook_dir(project).join(".moved")
 }
@@ -137,7 +137,7 @@ pub fn index_dir(ledger: &Path) -> PathBuf {
     ledger.with_file_name("finder")
 }
 
-/// What is remembered of sessions while they last, in a project's folder.
+/// State of running sessions, in a project's folder.
 pub fn trigger_state_dir(project: &Path) -> PathBuf {
     project.join("triggers")
 }
@@ -191,14 +191,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_ids_are_their_own_names() {
+    fn ordinary_ids_are_their_own_folder_names() {
         for id in ["0198c3f2-7b1e-7000-8a9b-0123456789ab", "ses_4Kd.2", "s1"] {
             assert_eq!(session_dir_name(id), id);
         }
     }
 
     #[test]
-    fn other_ids_get_names_that_stay_in_the_folder() {
+    fn unusual_ids_get_safe_folder_names() {
         for (id, name) in [
             ("..", "~%2E%2E"),
             ("a/b", "~a%2Fb"),
@@ -214,7 +214,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn two_ids_have_two_names(a in "[a./~%]{1,5}|\\PC{1,200}", b in "[a./~%]{1,5}|\\PC{1,200}") {
+        fn different_ids_have_different_folder_names(a in "[a./~%]{1,5}|\\PC{1,200}", b in "[a./~%]{1,5}|\\PC{1,200}") {
             prop_assert_eq!(a == b, session_dir_name(&a) == session_dir_name(&b));
             let name = session_dir_name(&a);
             prop_assert!(name.len() <= SESSION_NAME_BYTES_MAX && !name.starts_with('.'));

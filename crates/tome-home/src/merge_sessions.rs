@@ -1,10 +1,10 @@
 //! Repairs sessions whose events are stored in several projects, which earlier versions could cause
 //! when folders were gone: moves each session's events into its own project.
 //!
-//! Deletes nothing. First copies the events to the right store and syncs, recognising those that
+//! Deletes nothing. First copies the events to the right store and syncs, recognizing those that
 //! are there already by id. Then rewrites the wrong store without them and swaps it in; the old one
 //! is kept as `ledger.before-repair-<time>`. The next repair completes an interrupted one: until a
-//! store is replaced its events still count, and copied events are recognised.
+//! store is replaced its events still count, and copied events are recognized.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};

@@ -21,7 +21,7 @@ use crate::{Home, HomeError, Projects, layout, repo_notebook};
 
 /// Soft limit of open notebooks: those in use stay open beyond it. An open notebook keeps its index
 /// in memory, which makes the next call fast.
-const OPEN_MAX: usize = 16;
+const OPEN_NOTEBOOKS_MAX: usize = 16;
 
 /// The notebooks of one home, opened on demand.
 pub struct Notebooks {
@@ -244,7 +244,7 @@ impl OpenNotebook {
 }
 
 fn close_surplus(kept: &mut Vec<OpenNotebook>) {
-    let mut surplus = kept.len().saturating_sub(OPEN_MAX);
+    let mut surplus = kept.len().saturating_sub(OPEN_NOTEBOOKS_MAX);
     kept.retain(|one| {
         let goes = surplus > 0 && !one.is_in_use();
         surplus -= usize::from(goes);

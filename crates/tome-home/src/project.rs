@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_the_path() {
+    fn a_project_is_named_after_its_path() {
         assert_eq!(project_folder_name("/Users/dev/project/ai"), "--Users-dev-project-ai--");
         assert_eq!(project_folder_name("/Users/dev/project/ai/"), "--Users-dev-project-ai--");
         assert_eq!(project_folder_name("C:\\code\\app"), "--C--code-app--");

@@ -1,5 +1,5 @@
 //! Names, moves, merges and removals of projects. None of them changes an event: a project keeps the root
-//! under which its events are stored, and its record says which other folders belong to it.
+//! under which its events are stored, and its record lists the other folders that belong to it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

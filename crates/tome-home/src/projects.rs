@@ -224,11 +224,11 @@ impl Projects {
             return ProjectLookup::Found(found.clone());
         }
         let folder = cwd.to_owned();
-        let look = move || {
+        let read_git_files = move || {
             project::locate_project(Path::new(&folder))
                 .ok_or_else(|| resolve_missing_folder(&folder))
         };
-        match self.timed_calls.run(cwd, FS_TIMEOUT, look) {
+        match self.timed_calls.run(cwd, FS_TIMEOUT, read_git_files) {
             Some(Ok(found)) => {
                 self.lock().cache_location(cwd, &found);
                 ProjectLookup::Found(found)
@@ -416,14 +416,14 @@ pub fn resolve_project_root(cwd: &str) -> String {
 fn resolve_missing_folder(cwd: &str) -> String {
     let repository = project::locate_missing_folder(Path::new(cwd));
     repository.map_or_else(
-        || strip_worktree(&normalize_path(cwd)).to_owned(),
+        || guess_repository_of_worktree(&normalize_path(cwd)).to_owned(),
         |found| found.root.to_string_lossy().into_owned(),
     )
 }
 
-/// The repository above a worktree that is gone, by the folders that tools put worktrees into. Also
+/// Guesses the repository of a worktree that is gone, by the folders that tools put worktrees into. Also
 /// for transcripts of another machine.
-fn strip_worktree(path: &str) -> &str {
+fn guess_repository_of_worktree(path: &str) -> &str {
     const FOLDERS: [&str; 3] = ["/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/"];
     let cut = FOLDERS.iter().filter_map(|folder| path.find(folder)).min();
     cut.filter(|at| *at > 0).and_then(|at| path.get(..at)).unwrap_or(path)
@@ -454,10 +454,10 @@ mod tests {
 
     #[test]
     fn a_worktree_that_is_gone_belongs_to_the_repository_above_it() {
-        assert_eq!(strip_worktree("/gone/app/.worktrees/4/src"), "/gone/app");
-        assert_eq!(strip_worktree("/gone/app/.claude/worktrees/x"), "/gone/app");
-        assert_eq!(strip_worktree("/gone/app/worktrees"), "/gone/app/worktrees");
-        assert_eq!(strip_worktree("/.worktrees/4"), "/.worktrees/4");
+        assert_eq!(guess_repository_of_worktree("/gone/app/.worktrees/4/src"), "/gone/app");
+        assert_eq!(guess_repository_of_worktree("/gone/app/.claude/worktrees/x"), "/gone/app");
+        assert_eq!(guess_repository_of_worktree("/gone/app/worktrees"), "/gone/app/worktrees");
+        assert_eq!(guess_repository_of_worktree("/.worktrees/4"), "/.worktrees/4");
         assert_eq!(resolve_missing_folder("/gone/app/.worktrees/4"), "/gone/app");
     }
 

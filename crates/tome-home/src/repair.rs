@@ -168,7 +168,7 @@ impl Stores {
         let mut events = TranscriptEvents::new(self.find_transcripts(path));
         let repaired = tome_ledger::repair(path, &mut events, SESSION_STATS_WORKER)?;
         if repaired.restored > 0 || repaired.lost > 0 || repaired.derived_dropped {
-            // The indexes follow the numbers of events; they are built again from the store.
+            // The indexes follow the numbers of events; they are rebuilt from the store.
             let _ = std::fs::remove_dir_all(layout::index_dir(path));
         }
         Ok(repaired)

@@ -208,7 +208,7 @@ impl SessionIndex {
         !self.is_unwritten.load(Ordering::Acquire)
     }
 
-    /// Writes and syncs the sessions that are new. Whoever stores an event calls this first. After a
+    /// Writes and syncs the sessions that are new. Call this before storing an event. After a
     /// failure the lines are kept and written the next time.
     pub fn flush(&self) -> Result<(), HomeError> {
         if self.is_written() {
@@ -395,17 +395,17 @@ mod tests {
         let again = index(&path);
         assert_eq!(again.find_project(&codex, &session("s")).as_deref(), Some("/a"));
         assert_eq!(again.find_project(&agent("gemini"), &session("s")).as_deref(), Some("/b"));
-        let held = |id: &str, root: &str| (session(id), root.to_owned());
-        assert_eq!(again.load_sessions().unwrap(), [held("s", "/a"), held("s", "/b")]);
+        let entry = |id: &str, root: &str| (session(id), root.to_owned());
+        assert_eq!(again.load_sessions().unwrap(), [entry("s", "/a"), entry("s", "/b")]);
         assert_eq!(again.assign_project(&codex, &session("r"), || at("/c")), at("/c"));
-        let unwritten = [held("r", "/c"), held("s", "/a"), held("s", "/b")];
+        let unwritten = [entry("r", "/c"), entry("s", "/a"), entry("s", "/b")];
         assert_eq!(again.load_sessions().unwrap(), unwritten);
         assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/c")), at("/c"));
         assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/d")), at("/d"));
     }
 
     #[test]
-    fn a_torn_line_is_cut_off_and_a_damaged_one_calls_for_a_rebuild() {
+    fn a_torn_line_is_dropped_and_a_damaged_one_requires_a_rebuild() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions.jsonl");
         let codex = agent("codex");
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn split_sessions_are_listed_until_they_are_united() {
+    fn split_sessions_are_listed_until_merged() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sessions.jsonl");
         let all = [stored("s", "/a"), stored("t", "/a"), stored("s", "/a/b"), stored("s", "/a/b")];

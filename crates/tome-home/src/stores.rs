@@ -20,7 +20,7 @@ const REOPEN_EVERY_MS: u64 = 1_000;
 
 /// Soft limit of open stores: those in use stay open beyond it. A store takes up to ten file
 /// descriptors, its indexes as many, and some systems allow a process only 256.
-const OPEN_MAX: usize = 8;
+const OPEN_STORES_MAX: usize = 8;
 
 /// The limit where descriptors are scarce.
 const OPEN_MIN: usize = 2;
@@ -31,7 +31,7 @@ const PROJECT_DESCRIPTORS: u64 = 20;
 /// Descriptors of the indexes of a small project: only its vectors need any.
 const INDEX_SET_DESCRIPTORS: u64 = 12;
 
-/// Where a process may have no more, only the indexes of open stores stay open.
+/// With at most this many file descriptors, the indexes of closed stores are closed, too.
 const FEW_DESCRIPTORS: u64 = 1_024;
 
 /// Small sets of indexes that stay open. Each takes some 0.4 MB.
@@ -88,8 +88,8 @@ pub struct Stores {
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<StoreSlot>>>>,
     open_max: usize,
     index_sets_max: usize,
-    /// Held by whoever goes through more stores than may be open.
-    pub scan_lock: Mutex<()>,
+    /// Held while a query reads more stores than may stay open.
+    wide_scan: Mutex<()>,
 }
 
 /// Why a store is opened.
@@ -121,9 +121,9 @@ impl Stores {
             sessions: OnceLock::new(),
             rebuilding: Mutex::default(),
             slots: Mutex::default(),
-            open_max: OPEN_MAX,
+            open_max: OPEN_STORES_MAX,
             index_sets_max: 0,
-            scan_lock: Mutex::default(),
+            wide_scan: Mutex::default(),
         };
         stores.finish_rewrites();
         stores
@@ -133,12 +133,24 @@ impl Stores {
     /// idle stores, the rest for stores in use, clients and notebooks.
     #[must_use]
     pub fn with_descriptor_limit(mut self, descriptors: u64) -> Self {
-        let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
-        self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
+        let fitting =
+            usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_STORES_MAX);
+        self.open_max = fitting.clamp(OPEN_MIN, OPEN_STORES_MAX);
         let spare = descriptors.saturating_sub(FEW_DESCRIPTORS) / 4;
-        let fitting = usize::try_from(spare / INDEX_SET_DESCRIPTORS).unwrap_or(OPEN_MAX);
+        let fitting = usize::try_from(spare / INDEX_SET_DESCRIPTORS).unwrap_or(OPEN_STORES_MAX);
         self.index_sets_max = fitting.min(INDEX_SETS_MAX);
         self
+    }
+
+    /// Waits until no other query reads more stores than may stay open. Such queries run one at a time,
+    /// because each opens stores that the others do not need.
+    pub fn lock_wide_scan(&self) -> MutexGuard<'_, ()> {
+        self.wide_scan.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Like [`lock_wide_scan`](Self::lock_wide_scan); `None` if another query holds the lock.
+    pub fn try_lock_wide_scan(&self) -> Option<MutexGuard<'_, ()>> {
+        self.wide_scan.try_lock().ok()
     }
 
     /// How many small sets of indexes are kept open while their stores are closed; 0 where file

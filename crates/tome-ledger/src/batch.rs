@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_batch_gives_back_what_was_put() {
+    fn a_batch_returns_its_puts() {
         let mut batch = KvBatch::default();
         assert!(batch.is_empty());
         batch.put(Family::Ids, b"k", b"value");

@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_is_unpacked(text in "\\PC{0,100}", times in 1usize..200) {
+        fn packed_values_round_trip(text in "\\PC{0,100}", times in 1usize..200) {
             let text = text.repeat(times);
             prop_assert_eq!(round_trip(&text).1, text);
         }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_numbers_are_named() {
+    fn unknown_versions_are_reported() {
         let error = unpack(LOCATION, &[1], &[2, 0]).unwrap_err().to_string();
         assert_eq!(error, "events k: unknown version 2: upgrade Tome");
         let error = unpack(LOCATION, &[1], &[1, 9]).unwrap_err().to_string();
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_not_unpacked() {
+    fn a_decompression_bomb_is_rejected() {
         let mut packed = pack(1, &"x".repeat(COMPRESS_BYTES_MIN)).unwrap();
         packed[2..6].copy_from_slice(&u32::MAX.to_be_bytes());
         let error = unpack(LOCATION, &[1], &packed).unwrap_err().to_string();

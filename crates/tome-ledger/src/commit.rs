@@ -7,7 +7,7 @@ use tome_model::{SessionId, SessionStats};
 use crate::limits::WORKER_BYTES_MAX;
 use crate::{
     Durability, Family, GripWrite, KeyRange, KvBatch, Ledger, LedgerError, NodeWrite,
-    ScanDirection, SegmentWrite, key, projection,
+    ScanDirection, SegmentWrite, cursor_value, key,
 };
 
 /// Results of a worker and its new cursor, written atomically.
@@ -36,7 +36,7 @@ impl Ledger {
     /// Returns a worker's cursor: everything up to this number is processed. 0 if it never ran.
     pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(seq, _)| seq),
+            Some(bytes) => cursor_value::decode_cursor(worker, &bytes).map(|(seq, _)| seq),
             None => Ok(0),
         }
     }
@@ -44,7 +44,7 @@ impl Ledger {
     /// Returns the state that a worker stores beside its cursor; empty if there is none.
     pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(_, memo)| memo),
+            Some(bytes) => cursor_value::decode_cursor(worker, &bytes).map(|(_, memo)| memo),
             None => Ok(String::new()),
         }
     }
@@ -77,7 +77,7 @@ impl Ledger {
         let mut batch = KvBatch::default();
         for stats in &session_stats {
             let key = key::session_stats_key(&stats.session, &stats.project);
-            batch.put(Family::SessionStats, &key, &projection::encode_session_stats(stats)?);
+            batch.put(Family::SessionStats, &key, &cursor_value::encode_session_stats(stats)?);
         }
         let changed = self.put_nodes(&mut batch, nodes)?;
         Self::put_segments(&mut batch, &segments)?;
@@ -87,7 +87,7 @@ impl Ledger {
             Some(memo) => memo,
             None => self.memo(&worker)?,
         };
-        let cursor = projection::encode_cursor(upto_seq, &memo);
+        let cursor = cursor_value::encode_cursor(upto_seq, &memo);
         batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
         self.write(&batch, Durability::Buffered)
     }
@@ -100,7 +100,7 @@ impl Ledger {
     ) -> Result<Option<SessionStats>, LedgerError> {
         let key = key::session_stats_key(session, project);
         match self.get(Family::SessionStats, &key)? {
-            Some(bytes) => projection::decode_session_stats(&key, &bytes).map(Some),
+            Some(bytes) => cursor_value::decode_session_stats(&key, &bytes).map(Some),
             None => Ok(None),
         }
     }
@@ -109,7 +109,7 @@ impl Ledger {
     pub fn all_session_stats(&self) -> Result<Vec<SessionStats>, LedgerError> {
         self.scan(Family::SessionStats, KeyRange::ALL, ScanDirection::Forward)
             .map(|pair| {
-                pair.and_then(|(key, bytes)| projection::decode_session_stats(&key, &bytes))
+                pair.and_then(|(key, bytes)| cursor_value::decode_session_stats(&key, &bytes))
             })
             .filter_map(|stats| self.skip_damage(stats).transpose())
             .collect()

@@ -22,7 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::limits::COUNTS_BYTES_MAX;
 use crate::{
-    Family, KeyRange, KeyValue, LedgerError, ScanDirection, key, outbox, projection, store_file,
+    Family, KeyRange, KeyValue, LedgerError, ScanDirection, cursor_value, key, outbox, store_file,
 };
 
 const FILE_NAME: &str = "COUNTS";
@@ -208,7 +208,7 @@ fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, 
     let mut highest = 0;
     for pair in kv.scan(Family::Checkpoints, KeyRange::ALL, ScanDirection::Forward) {
         let (worker, value) = pair.map_err(LedgerError::storage(kv.path()))?;
-        match projection::decode_cursor(&String::from_utf8_lossy(&worker), &value) {
+        match cursor_value::decode_cursor(&String::from_utf8_lossy(&worker), &value) {
             Ok((seq, _)) => highest = highest.max(seq),
             Err(error) if error.is_damage() => findings.push(error.to_string()),
             // Written by a newer version: ignored.
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_come_back_and_every_changed_byte_shows() {
+    fn counts_round_trip_and_every_changed_byte_is_detected() {
         let text = StoreCounts { last_seq: 120, missing: 3, families: 0x1f }.to_text();
         assert_eq!(
             StoreCounts::parse(&text),

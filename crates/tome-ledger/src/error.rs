@@ -68,7 +68,7 @@ pub enum LedgerError {
     DamagedFile {
         /// The file or directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// The storage engine failed.
@@ -106,7 +106,7 @@ pub enum LedgerError {
         family: Family,
         /// The key, escaped.
         key: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// An event cannot be stored. Nothing of its append was acknowledged.
@@ -114,7 +114,7 @@ pub enum LedgerError {
     Rejected {
         /// The event's id, or the key of its words.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A node of the contents was changed concurrently.

@@ -267,7 +267,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_event_comes_back_as_it_went_in(draft in draft(), arrived in any::<u64>()) {
+        fn events_round_trip(draft in draft(), arrived in any::<u64>()) {
             let bytes = encode(&draft, "/home/dev/app", Millis(arrived)).unwrap();
             let event = decode_event(b"k", position(draft.at), &bytes).unwrap();
             prop_assert_eq!(event.arrived, Millis(arrived));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_could_not_be_read_again_is_refused() {
+    fn unreadable_json_is_rejected() {
         let mut draft = draft()
             .new_tree(&mut proptest::test_runner::TestRunner::deterministic())
             .unwrap()

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_know_their_index() {
+    fn families_match_their_index() {
         for (index, family) in Family::ALL.into_iter().enumerate() {
             assert_eq!(family.index(), index);
         }

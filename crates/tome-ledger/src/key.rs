@@ -63,11 +63,11 @@ pub(crate) fn parse_event_key(
     bytes: &[u8],
 ) -> Result<EventPosition, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(family, key, problem);
-    let (mark, id) = bytes
+    let (prefix, id) = bytes
         .split_first_chunk::<16>()
         .ok_or_else(|| corrupt("it is too short for a time and a number"))?;
     let id = std::str::from_utf8(id).map_err(|_| corrupt("its id is not text"))?;
-    let (at, seq) = split_order_prefix(*mark);
+    let (at, seq) = split_order_prefix(*prefix);
     Ok(EventPosition {
         at,
         seq,
@@ -91,10 +91,10 @@ pub(crate) fn parse_session_key(
 
 /// Decodes time and number from a value in `ids`.
 pub(crate) fn decode_id_value(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
-    let mark = bytes.try_into().map_err(|_| {
+    let prefix = bytes.try_into().map_err(|_| {
         LedgerError::corrupt(Family::Ids, id, "it is not a time and a number of 8 bytes each")
     })?;
-    Ok(split_order_prefix(mark))
+    Ok(split_order_prefix(prefix))
 }
 
 /// Parses the session id in a key of `sessions`.
@@ -109,10 +109,10 @@ pub(crate) fn parse_session_id(key: &[u8]) -> Result<SessionId, LedgerError> {
     SessionId::parse(text).map_err(|error| corrupt(&error.to_string()))
 }
 
-pub(crate) fn split_order_prefix(mark: [u8; 16]) -> (Millis, u64) {
-    let mark = u128::from_be_bytes(mark);
+pub(crate) fn split_order_prefix(prefix: [u8; 16]) -> (Millis, u64) {
+    let number = u128::from_be_bytes(prefix);
     let low = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or_default();
-    (Millis(low(mark >> 64)), low(mark))
+    (Millis(low(number >> 64)), low(number))
 }
 
 /// Decodes a number that is a whole key or value.
@@ -163,7 +163,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_order_of_bytes_is_the_order_of_time_and_arrival(a in position(), b in position()) {
+        fn key_bytes_sort_by_time_and_arrival(a in position(), b in position()) {
             prop_assert_eq!(event_key(&a).cmp(&event_key(&b)), a.cmp(&b));
             let session = SessionId::parse("s").unwrap();
             prop_assert_eq!(&keys(&session, &a)[0], &event_key(&a));
@@ -182,7 +182,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_position_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
+        fn any_bytes_decode_to_a_position_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
             if let Ok(position) = parse_event_key(Family::Events, b"k", &bytes) {
                 prop_assert_eq!(event_key(&position), bytes);
             }

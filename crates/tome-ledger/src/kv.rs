@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::{Engine, Family, KvBatch, KvError};
 
-/// What a write survives once it has returned.
+/// The failures that a write survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// Power loss.

@@ -122,9 +122,9 @@ impl Ledger {
     }
 
     /// Returns the event with this time and number, if there is one.
-    pub fn event_by_order(&self, mark: OrderKey) -> Result<Option<Event>, LedgerError> {
+    pub fn event_by_order(&self, key: OrderKey) -> Result<Option<Event>, LedgerError> {
         // A narrow range, so that the engine opens no other tables.
-        let only = KeyRange::prefix(&key::order_prefix(mark.at, mark.seq));
+        let only = KeyRange::prefix(&key::order_prefix(key.at, key.seq));
         match self.scan(Family::Events, only, ScanDirection::Forward).next().transpose()? {
             Some((key, value)) => {
                 let event = key::parse_event_key(Family::Events, &key, &key)

@@ -96,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_run_comes_back(arrived in proptest::collection::vec((any::<u64>(), "[!-~]{1,128}"), 1..20), before in 0u64..1000) {
+        fn a_run_round_trips(arrived in proptest::collection::vec((any::<u64>(), "[!-~]{1,128}"), 1..20), before in 0u64..1000) {
             let mut run = OutboxRun::default();
             let mut expected = Vec::new();
             for (seq, (at, id)) in (before + 1..).zip(&arrived) {
@@ -113,7 +113,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_an_error_or_a_run(key in any::<[u8; 8]>(), bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn garbage_decodes_to_an_error_or_a_run(key in any::<[u8; 8]>(), bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = decode_run(&key, &bytes);
             prop_assert!(decode_run(&key[1..], &bytes).is_err());
         }

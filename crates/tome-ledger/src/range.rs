@@ -25,13 +25,13 @@ impl EventRange {
     /// The key range in `events`, or in `sessions` if a session is selected.
     pub(crate) fn key_range(&self) -> KeyRange {
         let prefix = self.session.as_ref().map(key::session_prefix).unwrap_or_default();
-        let moment = |at: Millis| [prefix.as_slice(), at.0.to_be_bytes().as_slice()].concat();
+        let time_key = |at: Millis| [prefix.as_slice(), at.0.to_be_bytes().as_slice()].concat();
         let mut span = KeyRange::prefix(&prefix);
         if let Some(from) = self.from {
-            span.from = Bound::Included(moment(from));
+            span.from = Bound::Included(time_key(from));
         }
         if let Some(to) = self.to {
-            span.to = Bound::Excluded(moment(to));
+            span.to = Bound::Excluded(time_key(to));
         }
         if let Some(OrderKey { at, seq }) = self.after {
             // The prefix of the event's key.

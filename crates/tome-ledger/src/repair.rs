@@ -23,7 +23,7 @@ use crate::limits::{BATCH_BYTES_MAX, DAMAGED_FOLDERS_MAX};
 use crate::outbox::OutboxRun;
 use crate::{
     DiskStore, Durability, Engine, EventPosition, Family, KeyRange, KeyValue, KvBatch, LedgerError,
-    ScanDirection, event_value, key, projection, store_file, store_swap,
+    ScanDirection, cursor_value, event_value, key, store_file, store_swap,
 };
 
 /// Families derived from events, except session statistics, which are recounted.
@@ -346,8 +346,8 @@ impl StoreRebuild {
 
 /// Caps a cursor at the last event; an unreadable one is returned unchanged.
 fn cap_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
-    match projection::decode_cursor(&String::from_utf8_lossy(worker), &value) {
-        Ok((seq, memo)) if seq > last_seq => projection::encode_cursor(last_seq, &memo),
+    match cursor_value::decode_cursor(&String::from_utf8_lossy(worker), &value) {
+        Ok((seq, memo)) if seq > last_seq => cursor_value::encode_cursor(last_seq, &memo),
         _ => value,
     }
 }

@@ -4,7 +4,7 @@
 //! <ledger>-repairing/    the new store while it is built; contains COMPLETE once it is finished
 //! ```
 //!
-//! A finished store is moved by whoever finds the old one set aside: the repair itself or, if that was
+//! A finished store is moved by the process that finds the old one set aside: the repair itself or, if that was
 //! interrupted, the next open.
 
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 //! and then calls back (group commit). While it syncs, the next group gathers.
 //!
 //! The first write or sync that fails disables all further writes: after a failed sync the content of
-//! the disk is unknown, and only reopening the store can tell.
+//! the disk is unknown until the store is reopened.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -32,10 +32,10 @@ impl CancelToken {
     /// Waits for `time`, or until the token is cancelled.
     pub fn wait(&self, time: Duration) -> WaitOutcome {
         let (thrown, changed) = &*self.0;
-        let held = thrown.lock().unwrap_or_else(PoisonError::into_inner);
-        let (held, _) = changed
-            .wait_timeout_while(held, time, |thrown| !*thrown)
+        let guard = thrown.lock().unwrap_or_else(PoisonError::into_inner);
+        let (guard, _) = changed
+            .wait_timeout_while(guard, time, |thrown| !*thrown)
             .unwrap_or_else(PoisonError::into_inner);
-        if *held { WaitOutcome::Cancelled } else { WaitOutcome::Elapsed }
+        if *guard { WaitOutcome::Cancelled } else { WaitOutcome::Elapsed }
     }
 }

@@ -203,7 +203,7 @@ fn render_prompt(prompt: &CompletionRequest) -> String {
 fn spawn_pipe_threads(group: &mut ProcessGroup, prompt: String, sender: &Sender<PipeOutput>) {
     let child = group.child();
     if let Some(mut stdin) = child.stdin.take() {
-        // A command may exit without reading all input; its exit status tells whether it failed.
+        // A command may exit without reading all input; its exit status shows whether it failed.
         std::thread::spawn(move || stdin.write_all(prompt.as_bytes()));
     }
     if let Some(stdout) = child.stdout.take() {

@@ -52,7 +52,7 @@ pub struct SystemPart {
 pub struct ToolDefinition {
     /// The tool's name.
     pub name: String,
-    /// What it does.
+    /// Its purpose, for the model.
     pub description: String,
     /// The JSON schema of its arguments.
     pub schema: Value,

@@ -48,7 +48,7 @@ pub enum ModelFailure {
     /// The response does not follow the protocol.
     #[error("the answer cannot be read: {message}")]
     Malformed {
-        /// What is wrong with the response.
+        /// The problem with the response.
         message: String,
     },
     /// The API key is missing or wrong (401, 403).

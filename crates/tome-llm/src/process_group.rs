@@ -29,8 +29,8 @@ impl ProcessGroup {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-            let look = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
-            matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), look), Ok(None))
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+            matches!(waitid(WaitId::Pid(Pid::from_child(&self.child)), options), Ok(None))
         }
         #[cfg(not(unix))]
         matches!(self.child.try_wait(), Ok(None))

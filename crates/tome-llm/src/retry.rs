@@ -18,7 +18,7 @@ pub struct Retry {
     pub attempts: u32,
     /// Backoff after the first attempt; it doubles with each further one.
     pub base: Duration,
-    /// Seed of the jitter. Clients with different seeds do not retry at the same moment.
+    /// Seed of the jitter. Clients with different seeds do not retry at the same time.
     pub seed: u64,
 }
 

@@ -108,14 +108,14 @@ impl Memory for LocalMemory {
     }
 
     fn record_injection(&self, why: &str, injection: &InjectionText) -> Result<(), MemoryError> {
-        let moment = match why {
+        let point = match why {
             "replan" => "tool",
             "store" => "stop",
             _ => "prompt",
         };
         Ok(self.engine.injector()?.log_injection(&InjectionRecord {
             at_ms: self.engine.clock().now().0,
-            moment: moment.to_owned(),
+            moment: point.to_owned(),
             why: why.to_owned(),
             agent: self.session.agent.to_string(),
             session_id: self.session.session.to_string(),

@@ -181,7 +181,7 @@ fn read_memo(memo: &Path) -> BTreeMap<NotePath, String> {
         Some((NotePath::parse_for_reading(path).ok()?, stamp.to_owned()))
     });
     // Listed files that are no longer needed are deleted, so a note must never count, whatever the
-    // file says.
+    // file lists.
     files.filter(|(path, _)| path.is_index()).collect()
 }
 

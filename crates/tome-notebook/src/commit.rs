@@ -113,7 +113,7 @@ impl NotebookState {
             .and_then(|()| move_into_place(folder, staged, changes, &mut landed));
         if let Err(failed) = applied {
             if landed.count > 0 {
-                // Those saves are nowhere else; the caller is told to look either way.
+                // These edits exist nowhere else; the error asks the caller to check either way.
                 let _ = record_overwritten(history, by, now, changes, &landed.overwritten);
                 return Err(partially_committed(changes, failed));
             }

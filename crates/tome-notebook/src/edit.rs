@@ -188,7 +188,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_around_a_patch_stays(head in "\\PC{0,20}", old in "[xyz]{3,8}", new in "\\PC{0,20}", tail in "\\PC{0,20}") {
+        fn text_around_a_patch_is_kept(head in "\\PC{0,20}", old in "[xyz]{3,8}", new in "\\PC{0,20}", tail in "\\PC{0,20}") {
             let text = format!("{head}{old}{tail}");
             match apply_patches("a.md", &text, &[patch(&old, &new)]) {
                 Ok(patched) => {
@@ -200,7 +200,7 @@ mod tests {
         }
 
         #[test]
-        fn any_patch_of_any_text_ends(text in ".{0,80}", old in ".{1,4}", new in ".{0,8}") {
+        fn any_patch_of_any_text_terminates(text in ".{0,80}", old in ".{1,4}", new in ".{0,8}") {
             let _ = apply_patches("a.md", &text, &[patch(&old, &new)]);
             let _ = replace_first("a.md", &text, &old, &new);
         }

@@ -1,4 +1,4 @@
-//! Errors of notebook operations. Each message says what to do next.
+//! Errors of notebook operations. Each message names the next step.
 
 use std::path::{Path, PathBuf};
 

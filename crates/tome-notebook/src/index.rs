@@ -50,12 +50,12 @@ pub(crate) fn splice_line(
         return Some(text);
     }
     if let Some(old) = old {
-        // Without neighbours the section's heading would have to go too: rebuild.
-        find_neighbour(inventory, path, section_of(old))?;
+        // Without neighbors the section's heading would have to go too: rebuild.
+        find_neighbor(inventory, path, section_of(old))?;
         replace_line(&mut text, &old.index_line, "")?;
     }
     if let Some(new) = new {
-        let both = match find_neighbour(inventory, path, section_of(new))? {
+        let both = match find_neighbor(inventory, path, section_of(new))? {
             Neighbour::Before(line) => (line, format!("{line}{}", new.index_line)),
             Neighbour::After(line) => (line, format!("{}{line}", new.index_line)),
         };
@@ -70,7 +70,7 @@ enum Neighbour<'i> {
 }
 
 /// Finds the line before or after a note's own in its section, among the nearest 256 notes.
-fn find_neighbour<'i>(
+fn find_neighbor<'i>(
     inventory: &'i Inventory,
     path: &NotePath,
     section: usize,

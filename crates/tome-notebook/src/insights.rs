@@ -31,7 +31,7 @@ impl Notebook {
             for (path, text) in coder::initial_files() {
                 if !tree.contains_key(path) && shelf.history.latest_version(path).is_none() {
                     tree.insert(path.to_owned(), text.to_owned());
-                    seeded.push(coder::FileChange {
+                    seeded.push(coder::InsightFileChange {
                         path: path.to_owned(),
                         text: Some(text.to_owned()),
                     });
@@ -69,7 +69,7 @@ impl Notebook {
         &self,
         shelf: &mut NotebookState,
         by: &Author,
-        changes: Vec<coder::FileChange>,
+        changes: Vec<coder::InsightFileChange>,
     ) -> Result<()> {
         // The last change to a file wins.
         let changes: BTreeMap<String, Option<String>> =

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blank_lines_go_and_spaces_stay() {
+    fn blank_lines_are_removed_and_spaces_kept() {
         assert_eq!(trim_blank_start(" \r\n\n  a\n"), "  a\n");
         assert_eq!(trim_blank_end("a \n \r\n\n"), "a ");
         assert_eq!(trim_blank_end("a\r\n"), "a");

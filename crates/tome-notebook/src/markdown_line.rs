@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn each_line_stands_somewhere() {
+    fn each_line_is_classified() {
         check_contexts(
             "\u{feff}---\nname: x\n---\n# A\r\n~~~ sh\n```\n~~~\n<!-- a\n# b\n-->\n<!-- c --> d\n- ```\n  x\n  ```\n```a```\n    ````\n```\n",
             &expect![[r"
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_fence_is_told_of() {
+    fn an_unclosed_fence_is_reported() {
         assert_eq!(
             split_lines("a\n  ~~~~ x\nb\n~~~\n").find_unclosed_fence().as_deref(),
             Some("  ~~~~")
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn headings_are_those_of_markdown() {
-        let of = |text| parse_heading(text);
-        assert_eq!(of("## A b ##"), Some((2, "A b")));
-        assert_eq!(of("   # C#"), Some((1, "C#")));
-        assert_eq!(of("#"), Some((1, "")));
-        assert_eq!(of("# #"), Some((1, "")));
-        assert_eq!(of("    # code"), None);
-        assert_eq!(of("#tag"), None);
-        assert_eq!(of("####### seven"), None);
+    fn headings_follow_markdown() {
+        let heading = |text| parse_heading(text);
+        assert_eq!(heading("## A b ##"), Some((2, "A b")));
+        assert_eq!(heading("   # C#"), Some((1, "C#")));
+        assert_eq!(heading("#"), Some((1, "")));
+        assert_eq!(heading("# #"), Some((1, "")));
+        assert_eq!(heading("    # code"), None);
+        assert_eq!(heading("#tag"), None);
+        assert_eq!(heading("####### seven"), None);
     }
 }

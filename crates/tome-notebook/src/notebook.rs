@@ -30,7 +30,7 @@ pub struct Notebook {
 
 impl Notebook {
     /// Creates a notebook over a folder. The folder need not exist: the first write creates it. The
-    /// history is kept in `.history` inside it unless [`Self::with_history`] says otherwise.
+    /// history is kept in `.history` inside it unless [`Self::with_history`] sets another folder.
     pub fn new(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
         let history = root.join(".history");
@@ -120,14 +120,14 @@ impl Notebook {
         Ok(noticed)
     }
 
-    /// Runs `look` on the up-to-date notebook; `None` if it does not exist.
+    /// Runs `read` on the up-to-date notebook; `None` if it does not exist.
     pub(crate) fn read_current<T>(
         &self,
-        look: impl FnOnce(&NotebookState) -> Result<T>,
+        read: impl FnOnce(&NotebookState) -> Result<T>,
     ) -> Result<Option<T>> {
         self.with_state(CreateMode::Never, |shelf| {
             self.sync_with_disk(shelf)?;
-            look(shelf)
+            read(shelf)
         })
     }
 

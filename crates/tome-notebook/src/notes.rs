@@ -61,9 +61,10 @@ impl Notebook {
 
     /// Renders the index within a budget, keeping the newest entries.
     pub fn render_index_excerpt(&self, lines_max: usize, bytes_max: usize) -> Result<IndexExcerpt> {
-        let of = |inventory: &_| index::render_excerpt(self.scope, inventory, lines_max, bytes_max);
-        let prompt = self.read_current(|shelf| Ok(of(&shelf.inventory)))?;
-        Ok(prompt.unwrap_or_else(|| of(&Inventory::new())))
+        let render =
+            |inventory: &_| index::render_excerpt(self.scope, inventory, lines_max, bytes_max);
+        let prompt = self.read_current(|shelf| Ok(render(&shelf.inventory)))?;
+        Ok(prompt.unwrap_or_else(|| render(&Inventory::new())))
     }
 
     /// Reads one note. A session's overview and the coder's guides can be read before they exist:

@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_leads_out_or_is_no_note_is_refused() {
+    fn paths_outside_the_notebook_and_other_files_are_rejected() {
         for path in [
             "../x.md",
             "a/../../x.md",
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn each_scope_has_its_places() {
+    fn each_scope_allows_its_own_folders() {
         let fits = |scope, path| NotePath::parse_for_writing(scope, path).is_ok();
         assert!(fits(Scope::Session, "overview.md") && fits(Scope::Session, "detail/auth.md"));
         assert!(!fits(Scope::Session, "auth.md"));

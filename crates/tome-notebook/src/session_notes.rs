@@ -203,7 +203,7 @@ mod tests {
     const NOW: &str = "2026-01-15T10:30:00Z";
 
     #[test]
-    fn a_detail_note_says_when_and_what_about() {
+    fn a_detail_note_records_its_time_and_subject() {
         let text = "# Authentication Design\n\n## Decision\n\nUsing JWT for authentication, with rotation of the JWT.\n";
         expect![[r##"
             # Authentication Design
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn both_shapes_of_meta_are_read() {
+    fn both_forms_of_meta_are_parsed() {
         let full = DetailMeta {
             created: Some("2024-01-15T10:30:00Z".into()),
             keywords: vec!["authentication".into(), "jwt".into()],
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_overview_has_its_five_parts() {
+    fn the_overview_has_five_sections() {
         let headings: Vec<&str> =
             OVERVIEW_TEMPLATE.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(

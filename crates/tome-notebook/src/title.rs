@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_gives_a_title() {
+    fn a_title_is_derived_from_the_path() {
         for (path, title) in [
             ("facts/user.md", "User"),
             ("episodes/2026-02.md", "2026-02"),

@@ -170,7 +170,7 @@ pub struct IndexExcerpt {
     pub omitted: usize,
 }
 
-/// What a change did to a note.
+/// The effect of a change on a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteOp {
     /// It did not exist before.

@@ -19,7 +19,7 @@ const LINE_CHARS_MAX: usize = 120;
 /// Characters of the passage.
 const PASSAGE_CHARS_MAX: usize = 280;
 
-/// Renders the hit; `None` if the event is no tool call. `text` is the searchable text of the event,
+/// Renders the hit; `None` if the event is not a tool call. `text` is the searchable text of the event,
 /// and `shown` the range of the match in it.
 pub(super) fn render_call_text(
     event: &Event,
@@ -42,12 +42,12 @@ pub(super) fn render_call_text(
     let rest = text.get(from..).unwrap_or_default();
     let shown = shown.start.saturating_sub(from)..shown.end.saturating_sub(from);
     // One more for the end of the line, and two for the marks of a cut.
-    let room = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);
-    let excerpt = excerpt_around(rest, &shown, room, LineBreaks::Keep);
+    let chars_left = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);
+    let excerpt = excerpt_around(rest, &shown, chars_left, LineBreaks::Keep);
     Some(if excerpt.is_empty() { line } else { format!("{line}\n{excerpt}") })
 }
 
-/// Bytes at the start of the searchable text that need not be shown, because the line says them: the
+/// Bytes at the start of the searchable text that need not be shown, because the line shows them: the
 /// input of a command or of a search, and the path of an edit. Stops at an argument that matched.
 fn skip_arguments(event: &Event, call: &ToolCall<'_>, text: &str, shown: &Range<usize>) -> usize {
     let Some(tool) = &event.tool else { return 0 };
@@ -111,7 +111,7 @@ mod tests {
             json!({"stdout": "test idents ... FAILED\nerror: test failed", "is_error": true});
         let shown = "$ cargo test -p lexer (exit 1)\ntest idents ... FAILED\nerror: test failed";
         assert_eq!(render("Bash", input.clone(), output.clone(), "idents"), shown);
-        // The line says it already.
+        // The line shows it already.
         assert_eq!(render("Bash", input, output, "cargo test"), shown);
     }
 

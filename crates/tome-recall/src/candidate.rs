@@ -76,7 +76,7 @@ pub(super) fn source_kind(source: EntrySource) -> SourceKind {
 pub(super) enum CandidateRecord {
     Event {
         id: EventId,
-        mark: OrderKey,
+        order_key: OrderKey,
     },
     /// A line of a session's transcript that Tome did not write.
     ForeignLine {
@@ -95,9 +95,9 @@ pub(super) enum CandidateRecord {
 }
 
 impl RecallCandidate {
-    pub(super) fn from_hit(index_set: usize, found: &IndexHit) -> Self {
+    pub(super) fn from_hit(set_index: usize, found: &IndexHit) -> Self {
         Self {
-            set_index: index_set,
+            set_index,
             key: found.key.clone(),
             source: found.source,
             range: found.range,
@@ -112,11 +112,11 @@ impl RecallCandidate {
         }
     }
 
-    pub(super) fn from_event(index_set: usize, mark: OrderKey, event: &Event) -> Self {
-        let body = CandidateBody::from_event(mark, event);
+    pub(super) fn from_event(set_index: usize, order_key: OrderKey, event: &Event) -> Self {
+        let body = CandidateBody::from_event(order_key, event);
         Self {
-            set_index: index_set,
-            key: EntryKey::Event(mark.seq),
+            set_index,
+            key: EntryKey::Event(order_key.seq),
             source: EntrySource::Event,
             range: ByteRange::default(),
             at: event.at,
@@ -135,43 +135,43 @@ impl RecallCandidate {
         self.body.as_ref().map_or(0, |body| body.text.len())
     }
 
-    pub(super) fn from_match(index_set: usize, seen: &ScanMatch) -> Self {
+    pub(super) fn from_match(set_index: usize, matched: &ScanMatch) -> Self {
         Self {
-            set_index: index_set,
-            key: match_page(seen)
-                .map_or_else(|| seen.key.clone(), |page| EntryKey::Named(page.name())),
-            source: seen.source,
-            range: seen.range,
-            at: seen.at,
-            line: seen.line,
+            set_index,
+            key: match_page(matched)
+                .map_or_else(|| matched.key.clone(), |page| EntryKey::Named(page.name())),
+            source: matched.source,
+            range: matched.range,
+            at: matched.at,
+            line: matched.line,
             bm25_score: None,
             chunks: Vec::new(),
             cosines: Vec::new(),
             static_cosine: None,
-            literal_score: Some(seen.text_match.score()),
+            literal_score: Some(matched.text_match.score()),
             body: None,
         }
     }
 
     /// A line of a session's transcript that is not an event of the ledger.
-    pub(super) fn from_foreign_line(index_set: usize, seen: &ScanMatch, folder: &str) -> Self {
+    pub(super) fn from_foreign_line(set_index: usize, matched: &ScanMatch, folder: &str) -> Self {
         let body = CandidateBody {
-            text: seen.snippet.clone(),
+            text: matched.snippet.clone(),
             title: String::new(),
             keywords: String::new(),
-            project: seen.project.clone(),
-            session: Some(seen.session.clone()),
-            agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
-            kind: seen.kind.clone(),
+            project: matched.project.clone(),
+            session: Some(matched.session.clone()),
+            agent: Some(matched.agent.clone()).filter(|agent| !agent.is_empty()),
+            kind: matched.kind.clone(),
             tool: None,
             record: CandidateRecord::ForeignLine { folder: folder.to_owned() },
         };
-        let key = EntryKey::Named(format!("line {folder} {}", seen.line));
+        let key = EntryKey::Named(format!("line {folder} {}", matched.line));
         Self {
             key,
             range: ByteRange::default(),
             body: Some(body),
-            ..Self::from_match(index_set, seen)
+            ..Self::from_match(set_index, matched)
         }
     }
 
@@ -217,7 +217,9 @@ pub(super) fn load_bodies(
     let Some(record) = LoadedCandidate::load(first, indexer, ledger)? else { return Ok(()) };
     for candidate in unread {
         candidate.body = match &record {
-            LoadedCandidate::Event(mark, event) => Some(CandidateBody::from_event(*mark, event)),
+            LoadedCandidate::Event(order_key, event) => {
+                Some(CandidateBody::from_event(*order_key, event))
+            }
             LoadedCandidate::Node { project, node } if candidate.source == EntrySource::Node => {
                 Some(CandidateBody::from_node(project, node))
             }
@@ -248,8 +250,10 @@ impl LoadedCandidate {
     ) -> Result<Option<Self>, RecallError> {
         let name = match (&candidate.key, ledger) {
             (EntryKey::Event(seq), Some(ledger)) => {
-                let mark = OrderKey { at: candidate.at, seq: *seq };
-                return Ok(ledger.event_by_order(mark)?.map(|event| Self::Event(mark, event)));
+                let order_key = OrderKey { at: candidate.at, seq: *seq };
+                return Ok(ledger
+                    .event_by_order(order_key)?
+                    .map(|event| Self::Event(order_key, event)));
             }
             (EntryKey::Event(_), None) => return Ok(None),
             (EntryKey::Named(name), _) => name,
@@ -306,10 +310,10 @@ fn build_grip_body(
 }
 
 /// Returns the page of a match in the contents.
-fn match_page(seen: &ScanMatch) -> Option<PageKey> {
-    let EntryKey::Named(id) = &seen.key else { return None };
-    let project = seen.project.clone();
-    match seen.source {
+fn match_page(matched: &ScanMatch) -> Option<PageKey> {
+    let EntryKey::Named(id) = &matched.key else { return None };
+    let project = matched.project.clone();
+    match matched.source {
         EntrySource::Node => Some(PageKey::Node { project, id: NodeId::parse(id).ok()? }),
         EntrySource::Grip => Some(PageKey::Grip { project, id: GripId::parse(id).ok()? }),
         _ => None,
@@ -317,7 +321,7 @@ fn match_page(seen: &ScanMatch) -> Option<PageKey> {
 }
 
 impl CandidateBody {
-    pub(super) fn from_event(mark: OrderKey, event: &Event) -> Self {
+    pub(super) fn from_event(order_key: OrderKey, event: &Event) -> Self {
         Self {
             text: indexer::event_text(event),
             title: String::new(),
@@ -327,7 +331,7 @@ impl CandidateBody {
             agent: Some(event.agent.as_str().to_owned()),
             kind: authored_kind(event).as_str().to_owned(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
-            record: CandidateRecord::Event { id: event.id.clone(), mark },
+            record: CandidateRecord::Event { id: event.id.clone(), order_key },
         }
     }
 
@@ -351,14 +355,14 @@ impl CandidateBody {
         }
     }
 
-    fn from_file(page: &PageKey, title: &str, note: &NoteBody, part: ByteRange) -> Self {
+    fn from_file(page: &PageKey, title: &str, note: &NoteBody, range: ByteRange) -> Self {
         let (project, session) = match page {
             PageKey::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
             PageKey::Note { project, .. } => (project.clone(), None),
             _ => (String::new(), None),
         };
-        let text = indexer::slice_text(&note.text, part).to_owned();
-        let part = note.part_at(part);
+        let text = indexer::slice_text(&note.text, range).to_owned();
+        let part = note.part_at(range);
         let lesson = part.and_then(|part| part.lesson.as_ref());
         Self {
             text,
@@ -373,10 +377,9 @@ impl CandidateBody {
         }
     }
 
-    /// Position of the event in the ledger, if it is one.
-    pub(super) fn mark(&self) -> Option<OrderKey> {
+    pub(super) fn order_key(&self) -> Option<OrderKey> {
         match &self.record {
-            CandidateRecord::Event { mark, .. } => Some(*mark),
+            CandidateRecord::Event { order_key, .. } => Some(*order_key),
             _ => None,
         }
     }
@@ -390,7 +393,7 @@ pub(super) type NeighborEvents = Vec<(OrderKey, Event)>;
 pub(super) fn load_neighbors(
     ledger: &Ledger,
     event: &CandidateBody,
-    mark: OrderKey,
+    order_key: OrderKey,
     count: usize,
 ) -> Result<(NeighborEvents, NeighborEvents), RecallError> {
     let Some(session) = &event.session else { return Ok((Vec::new(), Vec::new())) };
@@ -398,7 +401,7 @@ pub(super) fn load_neighbors(
     let side = |direction: ScanDirection| -> Result<Vec<(OrderKey, Event)>, RecallError> {
         let range = EventRange {
             session: Some(session.clone()),
-            after: Some(mark),
+            after: Some(order_key),
             direction,
             ..EventRange::default()
         };

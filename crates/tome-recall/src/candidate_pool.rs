@@ -4,27 +4,27 @@ use std::time::Duration;
 
 use tome_finder::{EntryFilter, EntryKey, FinderError, VectorIndex};
 
-use super::candidate_set::CandidateSet;
 use super::index_query::{IndexReply, PairReplies};
 use super::indexer::{IndexPair, Indexer};
 use super::literal::{Scan, ScanQuery};
 use super::plan::RecallPlan;
 use super::search_report::SearchReport;
-use super::searched_set::{QueryVectors, SearchedSets, VectorCoverage};
+use super::searched_index_set::{QueryVectors, SearchedIndexSets, VectorCoverage};
+use super::unique_candidates::UniqueCandidates;
 
 /// Maximum number of matches of a scan.
 const SCAN_MATCHES_MAX: usize = 200;
 
 /// The candidates of a query, and where they come from.
 pub(super) struct CandidatePool {
-    pub sets: SearchedSets,
-    pub candidates: CandidateSet,
+    pub sets: SearchedIndexSets,
+    pub candidates: UniqueCandidates,
     pub vectors: VectorCoverage,
     pub report: SearchReport,
 }
 
 /// Parameters for searching one index set.
-pub(super) struct SetSearch<'a> {
+pub(super) struct IndexSetSearch<'a> {
     pub indexer: &'a Indexer,
     pub plan: &'a RecallPlan,
     pub set_index: usize,
@@ -33,7 +33,7 @@ pub(super) struct SetSearch<'a> {
     pub is_wide: bool,
 }
 
-impl SetSearch<'_> {
+impl IndexSetSearch<'_> {
     pub(super) fn scan_query<'q>(
         &'q self,
         filter: &'q EntryFilter,
@@ -47,8 +47,8 @@ impl CandidatePool {
     /// Creates an empty pool. `is_wide`: the query covers more index sets than may stay open.
     pub(super) fn new(is_wide: bool) -> Self {
         Self {
-            sets: SearchedSets::new(is_wide),
-            candidates: CandidateSet::default(),
+            sets: SearchedIndexSets::new(is_wide),
+            candidates: UniqueCandidates::default(),
             vectors: VectorCoverage::default(),
             report: SearchReport::default(),
         }
@@ -71,7 +71,7 @@ impl CandidatePool {
     /// that did.
     pub(super) fn collect_replies(
         &mut self,
-        index_set: usize,
+        set_index: usize,
         pair: &IndexPair,
         deep: Option<&VectorIndex>,
         replies: PairReplies,
@@ -87,22 +87,22 @@ impl CandidatePool {
         }
         let has_words = self.collect_reply(replies.bm25, |this, found, took| {
             this.report.record_stage_duration("bm25", took, format!("{} chunks", found.len()));
-            this.candidates.add_bm25_hits(index_set, &found);
+            this.candidates.add_bm25_hits(set_index, &found);
         });
-        let mut understood = QueryVectors::default();
-        self.collect_reply(replies.deep, |this, (found, question), took| {
+        let mut query_vectors = QueryVectors::default();
+        self.collect_reply(replies.deep, |this, (found, query_vector), took| {
             this.report.record_stage_duration("deep", took, format!("{} chunks", found.len()));
-            this.candidates.add_vector_hits(index_set, &found);
-            understood.deep = Some(question);
+            this.candidates.add_vector_hits(set_index, &found);
+            query_vectors.deep = Some(query_vector);
         });
-        let deep = deep.filter(|_| understood.deep.is_some());
-        self.collect_reply(replies.vectors, |this, (found, question), took| {
+        let deep = deep.filter(|_| query_vectors.deep.is_some());
+        self.collect_reply(replies.vectors, |this, (found, query_vector), took| {
             this.report.record_stage_duration("vectors", took, format!("{} chunks", found.len()));
             let has_deep = |key: &EntryKey| deep.is_some_and(|deep| deep.contains(key));
-            this.candidates.add_static_hits(index_set, &found, has_deep);
-            understood.vectors = Some(question);
+            this.candidates.add_static_hits(set_index, &found, has_deep);
+            query_vectors.vectors = Some(query_vector);
         });
-        (has_words, understood)
+        (has_words, query_vectors)
     }
 
     fn collect_reply<T>(

@@ -38,8 +38,8 @@ impl CitationContext<'_> {
     /// citation.
     pub(super) fn short_id(&self, candidate: &RecallCandidate) -> String {
         match &candidate.body {
-            Some(body) if body.mark().is_some() => {
-                let number = body.mark().map_or(0, |mark| mark.seq);
+            Some(body) if body.order_key().is_some() => {
+                let number = body.order_key().map_or(0, |order_key| order_key.seq);
                 format!("{}#{number}", self.project_prefix(&body.project))
             }
             _ => self.cite(candidate),

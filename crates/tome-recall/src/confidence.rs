@@ -31,22 +31,22 @@ const LIKELY_MIN: f32 = 0.6;
 
 /// Coefficients of the regression.
 const INTERCEPT: f32 = -2.5;
-const SIMILARITY: f32 = 1.3;
-const BEHIND: f32 = -3.6;
-const MARGIN: f32 = 9.0;
+const SIMILARITY_COEFFICIENT: f32 = 1.3;
+const GAP_TO_BEST_COEFFICIENT: f32 = -3.6;
+const LEAD_OVER_THIRD_COEFFICIENT: f32 = 9.0;
 
-/// The best hit is likely if it has this share of the query's words, even if others do, too.
-const FULL_COVERAGE: f32 = 0.95;
+/// The best hit is likely if its coverage is at least this, even if other hits have the same.
+const BEST_HIT_COVERAGE_MIN: f32 = 0.95;
 
-/// Score that the third hit is assumed to have at least: with few records, being the only hit says
-/// nothing.
+/// Score that the third hit is assumed to have at least: with few records, being the only hit
+/// means nothing.
 const THIRD_SCORE_MIN: f32 = 0.4;
 
 /// Scores that the confidence is estimated from. Scores mean little by themselves, because queries differ in how well
-/// anything can match them; how far a hit stands out from the others says most. The third is the
-/// measure, because a good answer is often said twice.
+/// anything can match them; how far a hit stands out from the others is most informative. The
+/// third is the measure, because a good answer is often said twice.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Evidence {
+pub(super) struct ConfidenceFeatures {
     /// Fused score of the hit, of the best one and of the third.
     pub score: f32,
     pub best: f32,
@@ -57,12 +57,14 @@ pub(super) struct Evidence {
     pub coverage: f32,
 }
 
-impl Evidence {
+impl ConfidenceFeatures {
     pub(super) fn confidence(self) -> Confidence {
         match self.probability() {
             p if p >= STRONG_MIN => Confidence::Strong,
             p if p >= LIKELY_MIN => Confidence::Likely,
-            _ if self.score >= self.best && self.coverage >= FULL_COVERAGE => Confidence::Likely,
+            _ if self.score >= self.best && self.coverage >= BEST_HIT_COVERAGE_MIN => {
+                Confidence::Likely
+            }
             _ => Confidence::Weak,
         }
     }
@@ -70,9 +72,12 @@ impl Evidence {
     /// Estimated probability that the hit is relevant.
     fn probability(self) -> f32 {
         let best = self.best.max(f32::EPSILON);
-        let margin = (self.score - self.third.max(THIRD_SCORE_MIN)).max(0.0) / best;
-        let behind = (best - self.score).max(0.0) / best;
-        let sum = INTERCEPT + SIMILARITY * self.similarity + BEHIND * behind + MARGIN * margin;
+        let lead = (self.score - self.third.max(THIRD_SCORE_MIN)).max(0.0) / best;
+        let gap = (best - self.score).max(0.0) / best;
+        let sum = INTERCEPT
+            + SIMILARITY_COEFFICIENT * self.similarity
+            + GAP_TO_BEST_COEFFICIENT * gap
+            + LEAD_OVER_THIRD_COEFFICIENT * lead;
         1.0 / (1.0 + (-sum).exp())
     }
 }
@@ -82,7 +87,7 @@ mod tests {
     use super::*;
 
     fn rate(score: f32, best: f32, third: f32) -> Confidence {
-        Evidence { score, best, third, similarity: 0.6, coverage: 0.5 }.confidence()
+        ConfidenceFeatures { score, best, third, similarity: 0.6, coverage: 0.5 }.confidence()
     }
 
     #[test]
@@ -92,19 +97,25 @@ mod tests {
         assert_eq!(rate(0.5, 0.5, 0.48), Confidence::Weak);
         // Said twice.
         assert_eq!(rate(1.15, 1.2, 0.4), Confidence::Strong);
-        // Of the others, none is.
+        // A hit far behind the best one.
         assert_eq!(rate(0.4, 1.2, 0.4), Confidence::Weak);
     }
 
     #[test]
     fn the_best_hit_with_every_word_is_likely() {
-        let best = Evidence { score: 0.5, best: 0.5, third: 0.48, similarity: 0.4, coverage: 1.0 };
+        let best = ConfidenceFeatures {
+            score: 0.5,
+            best: 0.5,
+            third: 0.48,
+            similarity: 0.4,
+            coverage: 1.0,
+        };
         assert_eq!(best.confidence(), Confidence::Likely);
-        assert_eq!(Evidence { score: 0.49, ..best }.confidence(), Confidence::Weak);
+        assert_eq!(ConfidenceFeatures { score: 0.49, ..best }.confidence(), Confidence::Weak);
     }
 
     #[test]
-    fn being_the_only_hit_says_nothing() {
+    fn the_only_hit_is_rated_by_its_score() {
         assert_eq!(rate(0.28, 0.28, 0.0), Confidence::Weak);
         assert_eq!(rate(0.9, 0.9, 0.0), Confidence::Strong);
     }

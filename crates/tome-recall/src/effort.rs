@@ -10,16 +10,17 @@ use super::weights::{
 
 /// Time limit of a scan without an index.
 const SCAN_TIME_MAX: Duration = Duration::from_secs(5);
-/// The same for a quick search: an agent does not wait longer.
-const QUICK_SCAN_TIME_MAX: Duration = Duration::from_secs(1);
+/// The same for a proactive search: an agent does not wait longer.
+const PROACTIVE_SCAN_TIME_MAX: Duration = Duration::from_secs(1);
 
 /// How much work a query may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SearchEffort {
-    /// Someone asked and waits for the best answer.
+    /// A person or an agent asked, and waits for the best answer.
     Full,
-    /// Nobody asked, and an agent waits: only cheap steps. Late results go into its next step.
-    Quick,
+    /// A proactive query, which looks for hints while an agent waits: only cheap steps. Hints that
+    /// are late are added to the next prompt.
+    Proactive,
 }
 
 /// Maximum number of chunks to take from each index of a pair.
@@ -35,7 +36,7 @@ impl SearchEffort {
         since.elapsed()
             > match self {
                 Self::Full => SCAN_TIME_MAX,
-                Self::Quick => QUICK_SCAN_TIME_MAX,
+                Self::Proactive => PROACTIVE_SCAN_TIME_MAX,
             }
     }
 
@@ -45,7 +46,7 @@ impl SearchEffort {
             Self::Full if is_wide => IndexDepths { bm25: READ_MAX, vectors: VECTORS_READ_MAX },
             Self::Full => IndexDepths { bm25: BM25_DEPTH, vectors: VECTORS_DEPTH },
             // The similarity of BM25 hits is looked up instead of scanning vectors.
-            Self::Quick => IndexDepths { bm25: PROACTIVE_DEPTH, vectors: 0 },
+            Self::Proactive => IndexDepths { bm25: PROACTIVE_DEPTH, vectors: 0 },
         }
     }
 
@@ -53,7 +54,7 @@ impl SearchEffort {
         match self {
             Self::Full if is_wide => IndexDepths { bm25: PAGES_READ_MAX, vectors: PAGES_READ_MAX },
             Self::Full => IndexDepths { bm25: PAGES_DEPTH, vectors: PAGES_DEPTH },
-            Self::Quick => {
+            Self::Proactive => {
                 IndexDepths { bm25: 2 * PROACTIVE_PAGES_MAX, vectors: PROACTIVE_PAGES_MAX }
             }
         }
@@ -62,7 +63,7 @@ impl SearchEffort {
     /// Maximum number of events that a tier found whose texts are read.
     pub(super) fn events_read_max(self, tier: Tier) -> usize {
         match (self, tier) {
-            (Self::Quick, _) => PROACTIVE_READ_MAX,
+            (Self::Proactive, _) => PROACTIVE_READ_MAX,
             (Self::Full, Tier::Vectors) => VECTORS_READ_MAX,
             (Self::Full, _) => READ_MAX,
         }
@@ -72,12 +73,12 @@ impl SearchEffort {
     pub(super) fn pages_read_max(self) -> usize {
         match self {
             Self::Full => PAGES_READ_MAX,
-            Self::Quick => PROACTIVE_PAGES_MAX,
+            Self::Proactive => PROACTIVE_PAGES_MAX,
         }
     }
 
-    /// Returns whether everything that an index lacks is searched, too: pages it has not read,
-    /// foreign lines, the turns around a hit.
+    /// Returns whether the search may take its time. Only then does it also read pages that an index
+    /// has not read, foreign lines, and the turns around a hit.
     pub(super) fn is_full(self) -> bool {
         self == Self::Full
     }
@@ -88,11 +89,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quick_scans_end_earlier_than_full_ones() {
+    fn proactive_scans_end_earlier_than_full_ones() {
         let now = Instant::now();
         let two_seconds_ago = now.checked_sub(Duration::from_secs(2)).unwrap();
-        assert!(SearchEffort::Quick.is_scan_over(two_seconds_ago));
-        assert!(!SearchEffort::Quick.is_scan_over(now));
+        assert!(SearchEffort::Proactive.is_scan_over(two_seconds_ago));
+        assert!(!SearchEffort::Proactive.is_scan_over(now));
         assert!(!SearchEffort::Full.is_scan_over(two_seconds_ago));
     }
 }

@@ -6,16 +6,16 @@ use tome_finder::{Bm25Index, EntryFilter};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, SetSearch};
+use super::candidate_pool::{CandidatePool, IndexSetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, Indexer, parse_cursor};
 use super::literal;
-use super::searched_set::OpenIndexes;
+use super::searched_index_set::OpenIndexes;
 use crate::RecallError;
 
 /// Maximum lag, in events, of an index that is still used: the missing events have to be scanned
 /// one by one.
-const BEHIND_MAX: u64 = 2_000;
+const NEARLY_COMPLETE_LAG_MAX: u64 = 2_000;
 
 /// Search over events. The cursors are read before the search, because events indexed meanwhile are
 /// not in its results.
@@ -28,17 +28,17 @@ pub(super) struct EventSearch {
 
 impl EventSearch {
     pub(super) fn prepare(
-        search: &SetSearch<'_>,
+        search: &IndexSetSearch<'_>,
         last: u64,
         OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
         let bm25_cursor = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
         let vectors_cursor = vector_index.as_ref().map_or(0, |index| parse_cursor(&index.cursor()));
-        let near = |at: u64| is_nearly_complete(at, last);
+        let is_usable = |at: u64| is_nearly_complete(at, last);
         let index_query = IndexQuery {
-            bm25: words.filter(|_| near(bm25_cursor) && search.plan.wants_tier(Tier::Bm25)),
+            bm25: words.filter(|_| is_usable(bm25_cursor) && search.plan.wants_tier(Tier::Bm25)),
             vectors: vector_index
-                .filter(|_| near(vectors_cursor) && search.plan.wants_tier(Tier::Vectors)),
+                .filter(|_| is_usable(vectors_cursor) && search.plan.wants_tier(Tier::Vectors)),
             deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
             filter: EntryFilter { sources: Vec::new(), ..search.filter.clone() },
             depths: search.plan.effort.event_depths(search.is_wide),
@@ -50,7 +50,7 @@ impl EventSearch {
 /// Returns whether an index at cursor `at` is worth searching. A newly created one is empty, and
 /// its statistics would mislead the ranking.
 fn is_nearly_complete(at: u64, last: u64) -> bool {
-    at > 0 && last.saturating_sub(at) <= BEHIND_MAX
+    at > 0 && last.saturating_sub(at) <= NEARLY_COMPLETE_LAG_MAX
 }
 
 pub(super) fn is_bm25_nearly_complete(words: &Bm25Index, last: u64) -> bool {
@@ -61,7 +61,7 @@ impl CandidatePool {
     /// Collects what the indexes found. `ledger` is `None` if they have read everything.
     pub(super) fn collect_events(
         &mut self,
-        search: &SetSearch<'_>,
+        search: &IndexSetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
         events: EventSearch,
@@ -69,14 +69,14 @@ impl CandidatePool {
     ) -> Result<(), RecallError> {
         let EventSearch { last, bm25_cursor, vectors_cursor, query: index_query } = events;
         let filter = index_query.filter;
-        let (has_words, question) = self.collect_replies(
+        let (has_words, query_vectors) = self.collect_replies(
             search.set_index,
             &index_set.events,
             index_query.deep.as_deref(),
             replies,
         );
-        let has_vectors = question.vectors.is_some();
-        self.sets.set_query_vectors(search.set_index, question);
+        let has_vectors = query_vectors.vectors.is_some();
+        self.sets.set_query_vectors(search.set_index, query_vectors);
         self.report.record_tier(has_words, has_vectors);
         if search.plan.wants_tier(Tier::Vectors) {
             self.vectors.count_store(has_vectors);

@@ -63,11 +63,11 @@ impl Recall {
                 }
                 EventKind::UserMessage => {
                     let is_open = seen.insert(event.session.clone());
-                    let own = ExcludedPrompt::from_event(event);
+                    let prompt = ExcludedPrompt::from_event(event);
                     if is_open {
-                        open.push(own.clone());
+                        open.push(prompt.clone());
                     }
-                    newest = newest.or(Some(own));
+                    newest = newest.or(Some(prompt));
                 }
                 EventKind::AssistantStop | EventKind::SessionEnd => {
                     seen.insert(event.session);
@@ -82,13 +82,13 @@ impl Recall {
     /// that segment can still be found themselves.
     pub(super) fn drop_current_turn(
         &self,
-        question: &RecallQuery,
+        query: &RecallQuery,
         ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
         let mut failed = None;
         ranked.retain(|one| {
-            question.origin.excluded_prompts().iter().all(|own| {
-                match self.is_in_current_turn(own, one) {
+            query.origin.excluded_prompts().iter().all(|prompt| {
+                match self.is_in_current_turn(prompt, one) {
                     Ok(is_own) => !is_own,
                     Err(error) => {
                         failed = Some(error);
@@ -102,22 +102,24 @@ impl Recall {
 
     fn is_in_current_turn(
         &self,
-        own: &ExcludedPrompt,
+        prompt: &ExcludedPrompt,
         ranked: &RankedCandidate,
     ) -> Result<bool, RecallError> {
         let Some(body) = &ranked.candidate.body else { return Ok(false) };
-        if body.session.as_deref() != Some(own.session.as_str()) {
+        if body.session.as_deref() != Some(prompt.session.as_str()) {
             return Ok(false);
         }
         Ok(match &body.record {
-            CandidateRecord::Event { id, .. } => *id == own.id || ranked.candidate.at >= own.at,
-            CandidateRecord::Grip { .. } => ranked.candidate.at >= own.at,
+            CandidateRecord::Event { id, .. } => {
+                *id == prompt.id || ranked.candidate.at >= prompt.at
+            }
+            CandidateRecord::Grip { .. } => ranked.candidate.at >= prompt.at,
             CandidateRecord::Node { id } => {
                 let Some(path) = self.indexer.stores.find_store_path(&body.project) else {
                     return Ok(false);
                 };
                 let node = self.indexer.stores.open(&path)?.node(&body.project, id, None)?;
-                node.is_some_and(|node| node.last_at >= own.at)
+                node.is_some_and(|node| node.last_at >= prompt.at)
             }
             CandidateRecord::ForeignLine { .. } | CandidateRecord::File { .. } => false,
         })

@@ -9,7 +9,7 @@ use super::weights::LITERAL_WEIGHT;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct TierScores {
     /// Share of the highest possible BM25 score.
-    pub words: Option<f32>,
+    pub bm25: Option<f32>,
     /// Cosine similarity.
     pub similarity: Option<f32>,
     /// Score of the text scan, relative to the best one.
@@ -19,8 +19,10 @@ pub(super) struct TierScores {
 impl TierScores {
     /// The fused score. A tier that does not know the candidate adds nothing.
     pub(super) fn fuse(self, similarity_weight: f32) -> f32 {
-        let of = |score: Option<f32>| score.unwrap_or(0.0).max(0.0);
-        of(self.words) + similarity_weight * of(self.similarity) + LITERAL_WEIGHT * of(self.literal)
+        let or_zero = |score: Option<f32>| score.unwrap_or(0.0).max(0.0);
+        or_zero(self.bm25)
+            + similarity_weight * or_zero(self.similarity)
+            + LITERAL_WEIGHT * or_zero(self.literal)
     }
 }
 
@@ -58,8 +60,8 @@ mod tests {
     use super::super::weights::SIMILARITY_WEIGHT;
     use super::*;
 
-    fn fuse(words: f32, similarity: f32) -> f32 {
-        TierScores { words: Some(words), similarity: Some(similarity), literal: None }
+    fn fuse(bm25: f32, similarity: f32) -> f32 {
+        TierScores { bm25: Some(bm25), similarity: Some(similarity), literal: None }
             .fuse(SIMILARITY_WEIGHT)
     }
 
@@ -74,8 +76,8 @@ mod tests {
 
     #[test]
     fn an_unknown_score_adds_nothing() {
-        let words = TierScores { words: Some(0.4), ..TierScores::default() };
-        assert_eq!(words.fuse(SIMILARITY_WEIGHT), fuse(0.4, -0.1));
+        let only_bm25 = TierScores { bm25: Some(0.4), ..TierScores::default() };
+        assert_eq!(only_bm25.fuse(SIMILARITY_WEIGHT), fuse(0.4, -0.1));
         assert_eq!(TierScores::default().fuse(SIMILARITY_WEIGHT), 0.0);
     }
 

@@ -37,19 +37,19 @@ pub struct TurnPart {
 /// Reads the turn around an event.
 pub(super) fn load_turn(
     ledger: &Ledger,
-    own: &Event,
-    mark: OrderKey,
-    question: &Question,
+    hit: &Event,
+    order_key: OrderKey,
+    query: &QueryWords,
 ) -> Result<HitTurn, RecallError> {
     let scan = |direction| EventRange {
-        session: Some(own.session.clone()),
-        after: Some(mark),
+        session: Some(hit.session.clone()),
+        after: Some(order_key),
         direction,
         ..EventRange::default()
     };
     let mut turn = HitTurn::default();
-    if tome_contents::is_prompt(own) {
-        turn.prompt_number = Some(mark.seq);
+    if tome_contents::is_prompt(hit) {
+        turn.prompt_number = Some(order_key.seq);
     } else {
         for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {
             let (position, event) = pair?;
@@ -76,7 +76,7 @@ pub(super) fn load_turn(
     turn.answer = last.and_then(|(number, event)| {
         let text = tome_contents::find_answer(
             &event.text,
-            &|sentence| question.relevance(sentence),
+            &|sentence| query.relevance(sentence),
             ANSWER_CHARS_MAX,
         )?;
         let text = tome_text::collapse_whitespace(&text);
@@ -86,12 +86,12 @@ pub(super) fn load_turn(
 }
 
 /// A query in the form in which the sentences of an answer are compared with it.
-pub(super) struct Question {
+pub(super) struct QueryWords {
     words: BTreeSet<String>,
     asks_why: bool,
 }
 
-impl Question {
+impl QueryWords {
     pub(super) fn new(query: &str) -> Self {
         let first = query.split_whitespace().next().unwrap_or_default();
         Self { words: query_words(query), asks_why: first.eq_ignore_ascii_case("why") }

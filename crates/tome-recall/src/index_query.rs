@@ -9,7 +9,7 @@ use tome_finder::{
 
 use super::effort::IndexDepths;
 use super::parallel;
-use super::searched_set::SharedQuery;
+use super::searched_index_set::SharedQuery;
 
 /// A query to a pair of indexes.
 pub(super) struct IndexQuery {
@@ -47,12 +47,14 @@ pub(super) fn search_pairs<const N: usize>(
     is_parallel: bool,
     pairs: [Option<&IndexQuery>; N],
 ) -> [PairReplies; N] {
-    let of = |index: PairIndex| {
+    let queries_of = |index: PairIndex| {
         let pairs = pairs.iter().enumerate();
         pairs.filter_map(move |(n, index_query)| Some((n, (*index_query)?, index)))
     };
     // Start with the slowest.
-    let all = of(PairIndex::Deep).chain(of(PairIndex::Vectors)).chain(of(PairIndex::Bm25));
+    let all = queries_of(PairIndex::Deep)
+        .chain(queries_of(PairIndex::Vectors))
+        .chain(queries_of(PairIndex::Bm25));
     let all = all.filter(|(_, index_query, index)| index_query.has_index(*index)).collect();
     let mut replies = [const { PairReplies { bm25: None, vectors: None, deep: None } }; N];
     let per_thread = if is_parallel { 1 } else { usize::MAX };
@@ -81,12 +83,12 @@ impl IndexQuery {
     fn search_index(&self, text: &str, shared: &SharedQuery, index: PairIndex) -> PairReplies {
         let since = Instant::now();
         let search = |vectors: &Arc<VectorIndex>| {
-            let question = match index {
+            let query_vector = match index {
                 PairIndex::Deep => shared.embed_deep(vectors, text)?,
                 _ => vectors.embed_query(text)?,
             };
-            let hits = vectors.search_vector(&question, &self.filter, self.depths.vectors)?;
-            Ok((hits, question))
+            let hits = vectors.search_vector(&query_vector, &self.filter, self.depths.vectors)?;
+            Ok((hits, query_vector))
         };
         match index {
             PairIndex::Deep => {

@@ -8,7 +8,6 @@ mod answer;
 mod call_text;
 mod candidate;
 mod candidate_pool;
-mod candidate_set;
 mod citation;
 mod cite;
 mod collect;
@@ -37,20 +36,22 @@ mod rank;
 mod read_candidates;
 mod repeated_prompts;
 mod retraction;
+mod score_table;
 mod search_report;
-mod searched_set;
+mod searched_index_set;
 mod term_scores;
 mod threshold;
 mod time_query;
 mod transcript;
-mod turn_form;
+mod turn_traits;
 mod unindexed;
+mod unique_candidates;
 mod upkeep;
 mod weights;
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tome_finder::{Embedder, EntrySource};
@@ -62,13 +63,13 @@ use tome_home::{Home, Notebooks, Projection, Stores};
 
 use candidate_pool::CandidatePool;
 use cite::CitationContext;
-use collect::{CompleteSet, SetReplies};
+use collect::{CompleteIndexSet, IndexSetHits, search_index_set};
 use effort::SearchEffort;
 use indexer::{ActiveQueries, DeepIndexEmbedder, IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
 use rank::RankedCandidate;
-use searched_set::{OPEN_SETS_MAX, SharedQuery};
+use searched_index_set::{OPEN_SETS_MAX, SharedQuery};
 use threshold::RelevanceEvidence;
 
 pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
@@ -95,7 +96,7 @@ const CATCH_UP_MAX: u64 = 50;
 const SETS_PER_THREAD: usize = 4;
 
 /// An index set to search, with the project to filter by.
-type TargetSet = (Arc<IndexSet>, Option<String>);
+type TargetIndexSet = (Arc<IndexSet>, Option<String>);
 
 /// Recall over one home.
 pub struct Recall {
@@ -135,11 +136,11 @@ impl Recall {
         Self { indexer, calendar, clock }
     }
 
-    /// Answers a question.
-    pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
+    /// Searches, ranks and packs the hits for a query.
+    pub fn search(&self, query: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
         let _active = self.indexer.queries.begin();
-        let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
+        let mut plan = RecallPlan::from_query(query, &*self.clock, self.calendar.zone())?;
         if plan.filter.scope == RecallScope::Coder && plan.effort.is_full() {
             self.index_new_lessons();
         }
@@ -148,43 +149,39 @@ impl Recall {
             plan.treat_time_as_words();
         }
         let is_wide = index_sets.len() > OPEN_SETS_MAX;
-        // One wide query at a time, because each opens stores that others do not need.
-        let wide = &self.indexer.stores.scan_lock;
-        let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut gathered = CandidatePool::new(is_wide);
-        gathered.report.record_stage("understand", began, plan.explain());
+        let _wide_scan = is_wide.then(|| self.indexer.stores.lock_wide_scan());
+        let mut pool = CandidatePool::new(is_wide);
+        pool.report.record_stage("understand", began, plan.explain());
         let shared = SharedQuery::from_plan(&plan);
         for (target, indexed) in self.search_complete_sets(&plan, &shared, index_sets, is_wide) {
             let collected = match indexed {
-                Some(replies) => replies.and_then(|replies| {
-                    gathered.collect_set(&self.indexer, &plan, &target, replies)
-                }),
-                None => self.collect_from_set(&mut gathered, &plan, &shared, &target),
+                Some(replies) => replies
+                    .and_then(|replies| pool.collect_set(&self.indexer, &plan, &target, replies)),
+                None => self.collect_from_set(&mut pool, &plan, &shared, &target),
             };
             if let Err(error) = collected {
                 if plan.filter.across != Across::All {
                     return Err(error);
                 }
-                gathered.report.unread.push(error.explained());
+                pool.report.unread.push(error.explained());
             }
         }
-        let mut answer = self.build_answer(question, &plan, gathered)?;
-        let is_full_search =
-            plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
+        let mut answer = self.build_answer(query, &plan, pool)?;
+        let is_full_search = plan.hits_max > 0 && plan.effort.is_full() && query.limits.skip == 0;
         let is_in_project =
             plan.filter.across == Across::Project && plan.filter.scope != RecallScope::Coder;
         if answer.hits.is_empty() && is_full_search && is_in_project {
-            self.count_other_projects(question, &mut answer);
+            self.count_other_projects(query, &mut answer);
         }
         Ok(answer)
     }
 
-    /// Whether anything was recorded in the time that the question names, if it names one. Where many
-    /// stores would have to be opened for that, it is taken for granted.
+    /// Whether anything was recorded in the time that the query names, if it names one. Assumes so when
+    /// checking would open every store.
     fn has_events_in_span(
         &self,
         plan: &RecallPlan,
-        index_sets: &[TargetSet],
+        index_sets: &[TargetIndexSet],
     ) -> Result<bool, RecallError> {
         let (Some((from, to)), false) = (plan.span, plan.filter.across == Across::All) else {
             return Ok(true);
@@ -198,22 +195,22 @@ impl Recall {
         Ok(false)
     }
 
-    /// Of many index sets, searches those in parallel that are complete: their stores are not opened.
-    /// Returns all sets in order, with the replies of those.
+    /// If the query covers many sets, searches the completely indexed ones in parallel without opening
+    /// their stores. Returns every set in order; incomplete ones without hits.
     fn search_complete_sets(
         &self,
         plan: &RecallPlan,
         shared: &SharedQuery,
-        targets: Vec<TargetSet>,
+        targets: Vec<TargetIndexSet>,
         is_wide: bool,
-    ) -> Vec<(TargetSet, Option<Result<SetReplies, RecallError>>)> {
+    ) -> Vec<(TargetIndexSet, Option<Result<IndexSetHits, RecallError>>)> {
         let has_descriptors = self.indexer.stores.index_sets_max() > 0;
         if !is_wide || !plan.is_answered_by_indexes() || !has_descriptors {
             return targets.into_iter().map(|target| (target, None)).collect();
         }
         parallel::map(targets, SETS_PER_THREAD, |target| {
-            let replies = CompleteSet::open(&self.indexer, &target.0).map(|complete| {
-                SetReplies::search(&self.indexer, plan, shared, &target, Some(complete))
+            let replies = CompleteIndexSet::open(&self.indexer, &target.0).map(|complete| {
+                search_index_set(&self.indexer, plan, shared, &target, Some(complete))
             });
             (target, replies)
         })
@@ -223,60 +220,60 @@ impl Recall {
     /// the indexes are complete. Proactive queries skip catching up first.
     fn collect_from_set(
         &self,
-        gathered: &mut CandidatePool,
+        pool: &mut CandidatePool,
         plan: &RecallPlan,
         shared: &SharedQuery,
-        target: &TargetSet,
+        target: &TargetIndexSet,
     ) -> Result<(), RecallError> {
         let (index_set, project) = target;
-        let is_wide = gathered.sets.is_wide && plan.is_answered_by_indexes();
-        let complete = is_wide.then(|| CompleteSet::open(&self.indexer, index_set)).flatten();
+        let is_wide = pool.sets.is_wide && plan.is_answered_by_indexes();
+        let complete = is_wide.then(|| CompleteIndexSet::open(&self.indexer, index_set)).flatten();
         if plan.effort.is_full() && complete.is_none() {
-            gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);
+            pool.report.record_behind(self.catch_up_contents(plan, index_set)?);
         }
         if plan.is_time_only() {
-            return gathered.collect_segments(&self.indexer, plan, index_set, project.as_deref());
+            return pool.collect_segments(&self.indexer, plan, index_set, project.as_deref());
         }
-        let replies = SetReplies::search(&self.indexer, plan, shared, target, complete)?;
-        gathered.collect_set(&self.indexer, plan, target, replies)
+        let replies = search_index_set(&self.indexer, plan, shared, target, complete)?;
+        pool.collect_set(&self.indexer, plan, target, replies)
     }
 
     /// Ranks the candidates and builds the answer.
     fn build_answer(
         &self,
-        question: &RecallQuery,
+        query: &RecallQuery,
         plan: &RecallPlan,
-        gathered: CandidatePool,
+        pool: CandidatePool,
     ) -> Result<RecallAnswer, RecallError> {
-        let (mut ranked, gathered) = if plan.is_time_only() {
-            let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
-            self.drop_current_turn(question, &mut ranked)?;
-            self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
-            (ranked, gathered)
+        let (mut ranked, pool) = if plan.is_time_only() {
+            let (mut ranked, pool) = pool.sort_newest_first(&self.indexer, plan)?;
+            self.drop_current_turn(query, &mut ranked)?;
+            self.replace_repeated_prompts(query, &pool, &mut ranked)?;
+            (ranked, pool)
         } else {
-            self.rank_relevant(question, plan, gathered)?
+            self.rank_relevant(query, plan, pool)?
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
         let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
         let since = Instant::now();
-        let mut chosen = pack::choose_hits(&ranked, plan, question.limits.skip);
-        if question.origin.is_proactive() {
-            self.drop_retracted(&ranked, &mut chosen, &gathered)?;
+        let mut chosen = pack::choose_hits(&ranked, plan, query.limits.skip);
+        if query.origin.is_proactive() {
+            self.drop_retracted(&ranked, &mut chosen, &pool)?;
         }
         match plan.effort {
-            SearchEffort::Quick => clear_event_lines(&mut ranked),
-            SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
+            SearchEffort::Proactive => clear_event_lines(&mut ranked),
+            SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &pool)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.limits);
         if plan.effort.is_full() {
-            self.add_turns(&ranked, &chosen, &gathered, plan, &mut packed.hits)?;
+            self.add_turns(&ranked, &chosen, &pool, plan, &mut packed.hits)?;
         }
-        repeated_prompts::drop_query_echoes(question, &mut packed.hits);
-        if question.order == HitOrder::Time {
+        repeated_prompts::drop_query_echoes(query, &mut packed.hits);
+        if query.order == HitOrder::Time {
             packed.hits.sort_by_key(|hit| hit.at);
         }
-        let report = gathered.report;
+        let report = pool.report;
         let mut answer = RecallAnswer {
             tier: report.tier.unwrap_or(Tier::Literal),
             behind: report.behind,
@@ -299,35 +296,35 @@ impl Recall {
     /// Returns the relevant candidates, best first.
     fn rank_relevant(
         &self,
-        question: &RecallQuery,
+        query: &RecallQuery,
         plan: &RecallPlan,
-        gathered: CandidatePool,
+        pool: CandidatePool,
     ) -> Result<(Vec<RankedCandidate>, CandidatePool), RecallError> {
-        let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
+        let (mut ranked, mut pool) = pool.rank(&self.indexer, plan)?;
         let since = Instant::now();
-        if question.origin.is_proactive() {
+        if query.origin.is_proactive() {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
         ranked.retain(|one| !one.is_notice());
-        self.drop_current_turn(question, &mut ranked)?;
-        self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
-        // The prompt itself, which is no hit, must not make the others look weak.
+        self.drop_current_turn(query, &mut ranked)?;
+        self.replace_repeated_prompts(query, &pool, &mut ranked)?;
+        // The prompt itself is not a hit and must not make the others look weak.
         let script_weight = self.indexer.embedder.script_weight(&plan.text);
         rank::rate_confidence(&mut ranked, script_weight);
         if plan.filter.scope == RecallScope::Coder {
             threshold::raise_relevant_lessons(&mut ranked, script_weight);
         }
-        if question.origin.is_proactive() {
+        if query.origin.is_proactive() {
             ranked.retain(threshold::passes_proactive_threshold);
         }
         let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
-        if question.threshold == ThresholdPolicy::Enforce && !evidence.passes_threshold() {
+        if query.threshold == ThresholdPolicy::Enforce && !evidence.passes_threshold() {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits_hit(one));
-        gathered.report.record_stage("threshold", since, evidence.explain());
+        pool.report.record_stage("threshold", since, evidence.explain());
         rank::boost_time_span(&mut ranked, plan);
-        Ok((ranked, gathered))
+        Ok((ranked, pool))
     }
 
     /// Brings contents that are only a little behind up to date, so that the answer includes the
@@ -358,34 +355,35 @@ impl Recall {
         &self,
         ranked: &[RankedCandidate],
         chosen: &[ChosenHit],
-        gathered: &CandidatePool,
+        pool: &CandidatePool,
         plan: &RecallPlan,
         hits: &mut [RecallHit],
     ) -> Result<(), RecallError> {
         let statements = pack::collect_statements(ranked, plan);
         let words = other_statements::query_words(&plan.text);
-        let question = hit_turn::Question::new(&plan.text);
+        let query_words = hit_turn::QueryWords::new(&plan.text);
         for (hit, choice) in hits.iter_mut().zip(chosen) {
-            let Some(found) = ranked.get(choice.at()) else { continue };
+            let Some(found) = ranked.get(choice.candidate_index()) else { continue };
             let candidate = &found.candidate;
             let Some(body) = &candidate.body else { continue };
-            let (Some(mark), Some(set)) = (body.mark(), gathered.sets.get(candidate.set_index))
+            let (Some(order_key), Some(set)) =
+                (body.order_key(), pool.sets.get(candidate.set_index))
             else {
                 continue;
             };
             if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
-                && let Some(event) = ledger.event_by_order(mark)?
+                && let Some(event) = ledger.event_by_order(order_key)?
             {
-                hit.turn = hit_turn::load_turn(ledger, &event, mark, &question)?;
+                hit.turn = hit_turn::load_turn(ledger, &event, order_key, &query_words)?;
                 pack::describe_call(hit, found, &event, plan);
             }
-            if let Some(own) = statements.get(&(candidate.set_index, mark.seq)) {
-                let others: Vec<&other_statements::Statement> = statements
+            if let Some(statement) = statements.get(&(candidate.set_index, order_key.seq)) {
+                let others: Vec<&other_statements::ComparedStatement> = statements
                     .iter()
                     .filter(|((set, _), _)| *set == candidate.set_index)
                     .map(|(_, statement)| statement)
                     .collect();
-                hit.others = other_statements::find_others(own, &others, &words);
+                hit.others = other_statements::find_others(statement, &others, &words);
             }
         }
         Ok(())
@@ -396,12 +394,13 @@ impl Recall {
         &self,
         ranked: &mut [RankedCandidate],
         chosen: &[ChosenHit],
-        gathered: &CandidatePool,
+        pool: &CandidatePool,
     ) -> Result<(), RecallError> {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(RankedCandidate { candidate, .. }) = ranked.get_mut(at) else { continue };
-            let Some(searched_set) = gathered.sets.get(candidate.set_index) else { continue };
-            let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
+            let Some(searched_set) = pool.sets.get(candidate.set_index) else { continue };
+            let Some(order_key) =
+                candidate.body.as_ref().and_then(candidate::CandidateBody::order_key)
             else {
                 continue;
             };
@@ -411,14 +410,16 @@ impl Recall {
             let open = searched_set.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let indexed_line =
-                open.vectors.as_ref().and_then(|vector_index| vector_index.event_line(mark.seq));
+            let indexed_line = open
+                .vectors
+                .as_ref()
+                .and_then(|vector_index| vector_index.event_line(order_key.seq));
             if let Some(line) = indexed_line.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
             }
             self.indexer.transcripts.write_new(ledger)?;
-            if let Some(event) = ledger.event_by_order(mark)? {
+            if let Some(event) = ledger.event_by_order(order_key)? {
                 let lines = self.indexer.transcripts.find_lines(ledger, &[&event])?;
                 candidate.line = lines.first().copied().unwrap_or(0);
             }
@@ -426,8 +427,8 @@ impl Recall {
         Ok(())
     }
 
-    /// The index sets that a question is about, each with the project that is meant.
-    fn target_sets(&self, filter: &RecallFilter) -> Result<Vec<TargetSet>, RecallError> {
+    /// The index sets to search, each with the project to filter by.
+    fn target_sets(&self, filter: &RecallFilter) -> Result<Vec<TargetIndexSet>, RecallError> {
         let mut index_sets = Vec::new();
         if filter.scope != RecallScope::Coder {
             match (&filter.project, filter.across) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::candidate_pool::CandidatePool;
 use super::indexer::IndexSet;
 use super::plan::{HITS_MAX, RecallPlan};
-use super::searched_set::SharedQuery;
+use super::searched_index_set::SharedQuery;
 use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallLimits, RecallQuery};
 
 /// Maximum number of projects to name.
@@ -24,31 +24,30 @@ const SEARCHED_MAX: usize = 32;
 
 impl Recall {
     /// Adds to an answer without hits which other projects have some. Errors in those are ignored.
-    pub(super) fn count_other_projects(&self, question: &RecallQuery, answer: &mut RecallAnswer) {
-        let mut question = question.clone();
-        question.filter.across = Across::All;
-        question.limits = RecallLimits { hits: HITS_MAX, ..RecallLimits::default() };
-        let Ok(plan) = RecallPlan::from_query(&question, &*self.clock, self.calendar.zone()) else {
+    pub(super) fn count_other_projects(&self, query: &RecallQuery, answer: &mut RecallAnswer) {
+        let mut query = query.clone();
+        query.filter.across = Across::All;
+        query.limits = RecallLimits { hits: HITS_MAX, ..RecallLimits::default() };
+        let Ok(plan) = RecallPlan::from_query(&query, &*self.clock, self.calendar.zone()) else {
             return;
         };
         let began = Instant::now();
-        let others = self.other_project_sets(question.filter.project.as_deref());
-        let mut gathered = CandidatePool::new(true);
+        let others = self.other_project_sets(query.filter.project.as_deref());
+        let mut pool = CandidatePool::new(true);
         // A query over all stores may hold this for long; skip the other projects then.
-        let turn = self.indexer.stores.scan_lock.try_lock();
+        let wide_scan = self.indexer.stores.try_lock_wide_scan();
         let shared = SharedQuery::from_plan(&plan);
         let mut searched = 0;
         for index_set in others.iter().take(SEARCHED_MAX) {
-            if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
+            if began.elapsed() > SEARCH_TIME_MAX || wide_scan.is_none() {
                 break;
             }
             searched += 1;
             let target = (Arc::clone(index_set), None);
-            let _ = self.collect_from_set(&mut gathered, &plan, &shared, &target);
+            let _ = self.collect_from_set(&mut pool, &plan, &shared, &target);
         }
-        if let Ok(found) = self.build_answer(&question, &plan, gathered) {
-            answer.other_projects =
-                count_hits_by_project(&found, question.filter.project.as_deref());
+        if let Ok(found) = self.build_answer(&query, &plan, pool) {
+            answer.other_projects = count_hits_by_project(&found, query.filter.project.as_deref());
         }
         let left = others.len() - searched;
         if left > 0 && answer.other_projects.is_empty() {

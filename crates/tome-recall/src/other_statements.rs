@@ -1,5 +1,5 @@
 //! Finds statements that say something else about the same subject at another time: a newer value, an
-//! earlier one, or the opposite. Needs no model: the same words beside other numbers, dates or
+//! earlier one, or the opposite. Needs no model: the same words with other numbers, dates or
 //! versions, or with and without a negation.
 
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use tome_text::{StopClass, is_stop_word, stem};
 
 /// Statements of other times that a hit names.
 const OTHERS_MAX: usize = 2;
-/// Words that two statements must share beside those of the query, or in all.
+/// Words that two statements must share besides those of the query, or in all.
 const SHARED_MIN: usize = 3;
 /// Shared words that the clause of a negation must have to be about the same.
 const NEGATED_MIN: usize = 2;
@@ -22,7 +22,7 @@ pub enum StatementRelation {
     Newer,
     /// Said before, with another value.
     Earlier,
-    /// Says the opposite.
+    /// States the opposite.
     Opposite,
 }
 
@@ -52,7 +52,7 @@ pub struct OtherStatement {
 
 /// A statement in the form that is compared.
 #[derive(Debug)]
-pub(super) struct Statement {
+pub(super) struct ComparedStatement {
     number: u64,
     at: Millis,
     text: String,
@@ -62,14 +62,14 @@ pub(super) struct Statement {
     negated: BTreeSet<String>,
 }
 
-impl Statement {
+impl ComparedStatement {
     pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
         let mut words = BTreeSet::new();
         let mut values = BTreeSet::new();
         let mut negated = BTreeSet::new();
         let lower = passage.to_lowercase();
         for clause in split_clauses(&lower) {
-            let (mut own, mut is_negated) = (BTreeSet::new(), false);
+            let (mut clause_words, mut is_negated) = (BTreeSet::new(), false);
             for raw in clause.split_whitespace() {
                 let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '%' && c != '$');
                 is_negated |= is_negation(word);
@@ -78,13 +78,13 @@ impl Statement {
                 } else if is_month(word) {
                     values.insert(word.to_owned());
                 } else if word.chars().count() >= 3 && !is_filler(word) {
-                    own.insert(stem(word).into_owned());
+                    clause_words.insert(stem(word).into_owned());
                 }
             }
             if is_negated {
-                negated.extend(own.iter().cloned());
+                negated.extend(clause_words.iter().cloned());
             }
-            words.extend(own);
+            words.extend(clause_words);
         }
         let text =
             tome_text::truncate_words(&tome_text::collapse_whitespace(passage), TEXT_CHARS_MAX);
@@ -126,22 +126,22 @@ impl Statement {
 
 /// A statement that a later one may take back.
 #[derive(Debug)]
-pub struct Claim(Statement);
+pub struct Claim(ComparedStatement);
 
 impl Claim {
     /// Reads a sentence; `None` if it has too few telling words to be recognized again.
     pub fn read(sentence: &str) -> Option<Self> {
-        let statement = Statement::new(0, Millis(0), sentence);
+        let statement = ComparedStatement::new(0, Millis(0), sentence);
         (statement.words.len() >= SHARED_MIN && !sentence.contains('?')).then_some(Self(statement))
     }
 
-    /// Whether a later sentence is about the same and says that it is wrong, or the opposite.
-    pub fn is_taken_back_by(&self, later: &str) -> bool {
+    /// Whether a later sentence on the same subject calls this one wrong, or states the opposite.
+    pub fn is_retracted_by(&self, later: &str) -> bool {
         if later.contains('?') {
             return false;
         }
         let lower = later.to_lowercase();
-        let other = Statement::new(1, Millis(1), &lower);
+        let other = ComparedStatement::new(1, Millis(1), &lower);
         let shared: BTreeSet<&String> = self.0.words.intersection(&other.words).collect();
         let smaller = self.0.words.len().min(other.words.len());
         let says_wrong = RETRACTIONS.iter().any(|phrase| lower.contains(phrase));
@@ -169,28 +169,28 @@ const RETRACTIONS: [&str; 12] = [
 
 /// The content words of a query, for `find_others`.
 pub(super) fn query_words(query: &str) -> BTreeSet<String> {
-    Statement::new(0, Millis(0), query).words
+    ComparedStatement::new(0, Millis(0), query).words
 }
 
-/// Finds the statements that say something else than one of them: the newest one, and one that says
-/// the opposite.
+/// Finds the statements that differ from one of them: the newest one, and one that states the
+/// opposite.
 pub(super) fn find_others(
-    own: &Statement,
-    all: &[&Statement],
+    statement: &ComparedStatement,
+    all: &[&ComparedStatement],
     query: &BTreeSet<String>,
 ) -> Vec<OtherStatement> {
     if query.len() < 2 {
         return Vec::new();
     }
-    let mut related: Vec<(StatementRelation, &Statement)> =
-        all.iter().filter_map(|other| Some((own.compare(other, query)?, *other))).collect();
+    let mut related: Vec<(StatementRelation, &ComparedStatement)> =
+        all.iter().filter_map(|other| Some((statement.compare(other, query)?, *other))).collect();
     // The newest first: it is what holds now.
     related.sort_by_key(|(_, other)| std::cmp::Reverse(other.at));
     let mut chosen: Vec<OtherStatement> = Vec::new();
     for (relation, other) in related {
         let is_listed = chosen.iter().any(|one| one.relation == relation);
         if !is_listed && chosen.len() < OTHERS_MAX {
-            let Statement { at, number, text, .. } = other;
+            let ComparedStatement { at, number, text, .. } = other;
             chosen.push(OtherStatement { relation, text: text.clone(), at: *at, number: *number });
         }
     }
@@ -203,16 +203,16 @@ fn split_clauses(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends).flat_map(|part| part.split(". ")).flat_map(|part| part.split(", "))
 }
 
-/// Whether a word tells nothing about the subject.
+/// Whether a word carries no information about the subject.
 fn is_filler(word: &str) -> bool {
     #[rustfmt::skip]
-    const WORDS: [&str; 16] = [
+    const FILLER_WORDS: [&str; 16] = [
         "help", "kinda", "curious", "wondering", "worried", "stressed", "want", "need", "like", "think",
         "know", "trying", "sure", "still", "now", "currently",
     ];
     is_stop_word(word, StopClass::FUNCTION)
         || is_stop_word(word, StopClass::SMALL_TALK)
-        || WORDS.contains(&word)
+        || FILLER_WORDS.contains(&word)
 }
 
 fn is_negation(word: &str) -> bool {
@@ -247,13 +247,13 @@ mod tests {
     use super::*;
 
     fn relation(query: &str, own: (&str, u64), other: (&str, u64)) -> Option<StatementRelation> {
-        let own = Statement::new(1, Millis(own.1), own.0);
-        let other = Statement::new(2, Millis(other.1), other.0);
+        let own = ComparedStatement::new(1, Millis(own.1), own.0);
+        let other = ComparedStatement::new(2, Millis(other.1), other.0);
         own.compare(&other, &query_words(query))
     }
 
     #[test]
-    fn another_value_of_the_same_thing_is_newer_or_earlier() {
+    fn a_different_value_is_newer_or_earlier() {
         let first = ("the deploy timeout of the search service is 30 seconds", 1);
         let second = ("we raised the deploy timeout of the search service to 90 seconds", 2);
         let query = "deploy timeout search service";
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negation_is_the_opposite() {
+    fn a_negated_statement_is_the_opposite() {
         let has = ("I obtained the key of the weather service on March 10", 1);
         let lacks = ("I have never obtained a key of the weather service", 2);
         let query = "did I obtain the key of the weather service";
@@ -281,20 +281,20 @@ mod tests {
             "The shared cache folder is not why the lexer test fails.",
             "Turns out the lexer test fails on a clock, the shared cache folder was a coincidence.",
         ] {
-            assert!(claim.is_taken_back_by(later), "{later}");
+            assert!(claim.is_retracted_by(later), "{later}");
         }
         for later in [
             "The lexer test fails because of the shared cache folder, as expected.",
             "Is the shared cache folder not why the lexer test fails?",
             "The parser does not read comments.",
         ] {
-            assert!(!claim.is_taken_back_by(later), "{later}");
+            assert!(!claim.is_retracted_by(later), "{later}");
         }
         assert!(Claim::read("ok then").is_none());
     }
 
     #[test]
-    fn another_subject_says_nothing() {
+    fn a_statement_on_another_subject_is_unrelated() {
         let one = ("the deploy timeout is 30 seconds", 1);
         let other = ("the lexer test takes 90 seconds on the slow machine", 2);
         assert_eq!(relation("deploy timeout seconds", one, other), None);

@@ -15,7 +15,7 @@ use super::call_text::render_call_text;
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
 use super::indexer::PageKey;
-use super::other_statements::Statement;
+use super::other_statements::ComparedStatement;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
 use super::{Across, HitTurn, RecallHit, RecallLimits, RecallScope, literal};
@@ -58,8 +58,8 @@ pub(super) fn pack_hits(
 ) -> PackedHits {
     let mut hits = Vec::new();
     let (mut tokens, mut left) = (0, ranked.len().saturating_sub(limits.skip));
-    for ChosenHit { at, also } in chosen {
-        let Some(one) = ranked.get(*at) else { continue };
+    for ChosenHit { candidate_index, also } in chosen {
+        let Some(one) = ranked.get(*candidate_index) else { continue };
         let mut hit = build_hit(one, plan, cite);
         hit.also = also
             .iter()
@@ -79,18 +79,18 @@ pub(super) fn pack_hits(
 
 /// A listed hit, and further hits that it names.
 pub(super) struct ChosenHit {
-    at: usize,
+    candidate_index: usize,
     also: Vec<usize>,
 }
 
 impl ChosenHit {
     /// Index of the listed candidate.
-    pub(super) fn at(&self) -> usize {
-        self.at
+    pub(super) fn candidate_index(&self) -> usize {
+        self.candidate_index
     }
 
     pub(super) fn cited_indexes(&self) -> impl Iterator<Item = usize> {
-        std::iter::once(self.at).chain(self.also.iter().copied().take(ALSO_MAX))
+        std::iter::once(self.candidate_index).chain(self.also.iter().copied().take(ALSO_MAX))
     }
 }
 
@@ -109,7 +109,7 @@ pub(super) fn choose_hits(
             page.drain(..skipped.min(page.len()));
             return page;
         }
-        listed.extend(page.iter().map(ChosenHit::at));
+        listed.extend(page.iter().map(ChosenHit::candidate_index));
     }
 }
 
@@ -148,11 +148,11 @@ fn choose_page(
             _ if chosen.len() >= plan.hits_max => {}
             Some((_, count)) => {
                 *count += 1;
-                chosen.push(ChosenHit { at, also: Vec::new() });
+                chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
             }
             None => {
                 groups.insert(group, (chosen.len(), 1));
-                chosen.push(ChosenHit { at, also: Vec::new() });
+                chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
             }
         }
     }
@@ -162,12 +162,12 @@ fn choose_page(
             break;
         }
         chosen.iter_mut().for_each(|one| one.also.retain(|also| *also != at));
-        chosen.push(ChosenHit { at, also: Vec::new() });
+        chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
     }
     if listed.is_empty() {
         ensure_source_variety(ranked, plan, &mut chosen);
     }
-    chosen.sort_by_key(|one| one.at);
+    chosen.sort_by_key(|one| one.candidate_index);
     chosen
 }
 
@@ -182,10 +182,10 @@ fn ensure_source_variety(
     }
     let kind_at = |at: usize| ranked.get(at).map(|one| source_kind(one.candidate.source));
     for kind in [SourceKind::Files, SourceKind::Contents, SourceKind::Events] {
-        if chosen.iter().any(|one| kind_at(one.at) == Some(kind)) {
+        if chosen.iter().any(|one| kind_at(one.candidate_index) == Some(kind)) {
             continue;
         }
-        let listed = chosen.iter().filter_map(|one| ranked.get(one.at));
+        let listed = chosen.iter().filter_map(|one| ranked.get(one.candidate_index));
         let weakest = listed.map(|one| one.coverage).fold(f32::INFINITY, f32::min);
         let is_good = |one: &RankedCandidate| {
             source_kind(one.candidate.source) == kind && one.coverage >= weakest.max(0.5)
@@ -197,11 +197,13 @@ fn ensure_source_variety(
         // Replace the last hit of the most frequent kind.
         let most = [SourceKind::Events, SourceKind::Files, SourceKind::Contents]
             .into_iter()
-            .max_by_key(|kind| chosen.iter().filter(|one| kind_at(one.at) == Some(*kind)).count());
-        let last = chosen.iter().rposition(|one| kind_at(one.at) == most);
+            .max_by_key(|kind| {
+                chosen.iter().filter(|one| kind_at(one.candidate_index) == Some(*kind)).count()
+            });
+        let last = chosen.iter().rposition(|one| kind_at(one.candidate_index) == most);
         if let Some(last) = last {
             chosen.remove(last);
-            chosen.push(ChosenHit { at: best, also: Vec::new() });
+            chosen.push(ChosenHit { candidate_index: best, also: Vec::new() });
         }
     }
 }
@@ -212,7 +214,9 @@ fn is_session_listed(ranked: &[RankedCandidate], chosen: &[ChosenHit], at: usize
     let group = hit_group(at, one);
     matches!(group, HitGroup::Session(..))
         && chosen.iter().any(|listed| {
-            ranked.get(listed.at).is_some_and(|other| hit_group(listed.at, other) == group)
+            ranked
+                .get(listed.candidate_index)
+                .is_some_and(|other| hit_group(listed.candidate_index, other) == group)
         })
 }
 
@@ -302,18 +306,18 @@ pub(super) fn describe_call(
 pub(super) fn collect_statements(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
-) -> BTreeMap<(usize, u64), Statement> {
+) -> BTreeMap<(usize, u64), ComparedStatement> {
     let mut statements = BTreeMap::new();
     for entry in ranked.iter().take(STATEMENTS_MAX) {
         let Some(body) = entry.candidate.body.as_ref().filter(|body| body.kind == USER_MESSAGE)
         else {
             continue;
         };
-        let Some(mark) = body.mark() else { continue };
+        let Some(order_key) = body.order_key() else { continue };
         let range = find_shown_range(entry, &body.text, plan);
         let passage = excerpt_around(&body.text, &range, SNIPPET_CHARS / 2, LineBreaks::Join);
-        let statement = Statement::new(mark.seq, entry.candidate.at, &passage);
-        statements.insert((entry.candidate.set_index, mark.seq), statement);
+        let statement = ComparedStatement::new(order_key.seq, entry.candidate.at, &passage);
+        statements.insert((entry.candidate.set_index, order_key.seq), statement);
     }
     statements
 }
@@ -321,10 +325,10 @@ pub(super) fn collect_statements(
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.
 fn find_shown_range(one: &RankedCandidate, text: &str, plan: &RecallPlan) -> Range<usize> {
     let from = one.best_range.from as usize;
-    let piece = super::indexer::slice_text(text, one.best_range);
-    let range = match plan.matcher.match_text(piece) {
-        Some(look) => from + look.range.start..from + look.range.end,
-        None => plan.matcher.match_text(text).map_or(from..from, |look| look.range),
+    let best_chunk = super::indexer::slice_text(text, one.best_range);
+    let range = match plan.matcher.match_text(best_chunk) {
+        Some(text_match) => from + text_match.range.start..from + text_match.range.end,
+        None => plan.matcher.match_text(text).map_or(from..from, |text_match| text_match.range),
     };
     let rest = text.get(range.start..).unwrap_or_default();
     let start = range.start + (rest.len() - rest.trim_start().len());

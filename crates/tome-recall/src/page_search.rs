@@ -9,11 +9,11 @@ use tome_finder::{EntryFilter, EntrySource};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, SetSearch};
+use super::candidate_pool::{CandidatePool, IndexSetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, load_known_files, parse_cursor};
 use super::literal;
-use super::searched_set::OpenIndexes;
+use super::searched_index_set::OpenIndexes;
 use crate::RecallError;
 
 /// Search over pages. Cursor and known files are read before the search.
@@ -29,7 +29,7 @@ pub(super) struct PageSearch {
 
 impl PageSearch {
     pub(super) fn prepare(
-        search: &SetSearch<'_>,
+        search: &IndexSetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
         OpenIndexes { bm25, vectors: vector_index, deep }: OpenIndexes,
@@ -79,7 +79,7 @@ impl PageSearch {
 impl CandidatePool {
     pub(super) fn collect_pages(
         &mut self,
-        mut search: SetSearch<'_>,
+        mut search: IndexSetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
         pages: PageSearch,
@@ -89,13 +89,13 @@ impl CandidatePool {
             pages;
         let filter = index_query.filter;
         search.filter = filter.clone();
-        let (has_words, question) = self.collect_replies(
+        let (has_words, query_vectors) = self.collect_replies(
             search.set_index,
             &index_set.pages,
             index_query.deep.as_deref(),
             replies,
         );
-        let has_vectors = question.vectors.is_some();
+        let has_vectors = query_vectors.vectors.is_some();
         if search.plan.tier.is_some_and(|tier| matches!(tier, Tier::Bm25 | Tier::Vectors)) {
             return Ok(());
         }

@@ -45,10 +45,11 @@ mod tests {
     use super::map;
 
     #[test]
-    fn all_is_done_in_order() {
-        for (count, worth) in [(0, 1), (1, 1), (2, 1), (7, 2), (23, 24), (48, 24), (1_001, 10)] {
+    fn results_keep_the_order_of_their_inputs() {
+        for (count, per_thread) in [(0, 1), (1, 1), (2, 1), (7, 2), (23, 24), (48, 24), (1_001, 10)]
+        {
             let mut things: Vec<usize> = (0..count).collect();
-            let doubled = map(things.iter_mut().collect(), worth, |thing| {
+            let doubled = map(things.iter_mut().collect(), per_thread, |thing| {
                 *thing += 1;
                 *thing * 2
             });

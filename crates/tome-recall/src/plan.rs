@@ -11,7 +11,7 @@ use super::{Across, QuerySyntax, RecallFilter, RecallQuery, Tier};
 use crate::RecallError;
 use tome_home::layout;
 
-/// Longer queries are pasted text and are truncated; the beginning tells what they are about.
+/// Longer queries are pasted text and are truncated; the beginning shows what they are about.
 const QUERY_BYTES_MAX: usize = 16 << 10;
 /// Maximum number of hits per answer.
 pub(super) const HITS_MAX: usize = 50;
@@ -46,34 +46,34 @@ pub(super) struct CurrentSession {
 
 impl RecallPlan {
     pub(super) fn from_query(
-        question: &RecallQuery,
+        query: &RecallQuery,
         clock: &dyn Clock,
         zone: &Zone,
     ) -> Result<Self, RecallError> {
-        let query = tome_model::truncate_to(&question.text, QUERY_BYTES_MAX);
-        if query.trim().is_empty() {
+        let entered = tome_model::truncate_to(&query.text, QUERY_BYTES_MAX);
+        if entered.trim().is_empty() {
             let problem = "is empty: describe in a few words what to search for";
             return Err(ModelError::invalid("query", problem).into());
         }
-        let build_matcher = |text: &str| match question.syntax {
+        let build_matcher = |text: &str| match query.syntax {
             QuerySyntax::Regex => Matcher::from_regex(text),
             QuerySyntax::Words => Ok(Matcher::new(text)),
         };
-        let time_match = match question.syntax {
+        let time_match = match query.syntax {
             QuerySyntax::Regex => None,
-            QuerySyntax::Words => find_time_phrase(query, clock.now(), zone),
+            QuerySyntax::Words => find_time_phrase(entered, clock.now(), zone),
         };
         let (text, span, time_phrase) = match time_match {
             Some((span, at)) => {
-                let time_phrase = query.get(at.clone()).unwrap_or_default().to_owned();
-                let rest = [query.get(..at.start), query.get(at.end..)];
+                let time_phrase = entered.get(at.clone()).unwrap_or_default().to_owned();
+                let rest = [entered.get(..at.start), entered.get(at.end..)];
                 let rest = rest.map(Option::unwrap_or_default).join(" ");
                 (rest.trim().to_owned(), Some((span.from, span.to)), Some(time_phrase))
             }
-            None => (query.trim().to_owned(), None, None),
+            None => (entered.trim().to_owned(), None, None),
         };
-        let session = question.filter.current_session();
-        if question.filter.across == Across::Session && session.is_none() {
+        let session = query.filter.current_session();
+        if query.filter.across == Across::Session && session.is_none() {
             let problem = "is missing: pass a session, or search across the project";
             return Err(ModelError::invalid("session", problem).into());
         }
@@ -81,7 +81,7 @@ impl RecallPlan {
         let only_time = time_phrase.is_some() && is_time_only(&text);
         // A text may contain the date itself.
         let is_date = time_phrase.as_ref().is_some_and(|phrase| phrase.contains(char::is_numeric));
-        let full_query = query.trim().to_owned();
+        let full_query = entered.trim().to_owned();
         let text = if text.is_empty() || is_date { full_query.clone() } else { text };
         let matcher = build_matcher(&text)?;
         if matcher.is_empty() {
@@ -89,7 +89,7 @@ impl RecallPlan {
             return Err(ModelError::invalid("query", problem).into());
         }
         let effort =
-            if question.origin.is_proactive() { SearchEffort::Quick } else { SearchEffort::Full };
+            if query.origin.is_proactive() { SearchEffort::Proactive } else { SearchEffort::Full };
         Ok(Self {
             matcher,
             text,
@@ -97,18 +97,18 @@ impl RecallPlan {
             time_phrase,
             is_time_doubtful: false,
             full_query,
-            only_time: only_time && effort.is_full() && question.tier.is_none(),
-            entry_filter: question.filter.entry_filter(),
+            only_time: only_time && effort.is_full() && query.tier.is_none(),
+            entry_filter: query.filter.entry_filter(),
             session: session.map(|id| CurrentSession {
                 id: id.to_owned(),
                 folder: layout::session_dir_name(id),
             }),
-            filter: question.filter.clone(),
-            tier: match question.syntax {
+            filter: query.filter.clone(),
+            tier: match query.syntax {
                 QuerySyntax::Regex => Some(Tier::Literal),
-                QuerySyntax::Words => question.tier,
+                QuerySyntax::Words => query.tier,
             },
-            hits_max: question.limits.hits.min(HITS_MAX),
+            hits_max: query.limits.hits.min(HITS_MAX),
             effort,
         })
     }
@@ -159,8 +159,8 @@ impl RecallPlan {
 fn is_time_only(text: &str) -> bool {
     let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
     words.all(|word| {
-        let says_nothing_else = StopClass::FUNCTION | StopClass::ACTIVITY;
-        word.is_empty() || is_stop_word(&word.to_lowercase(), says_nothing_else)
+        let filler = StopClass::FUNCTION | StopClass::ACTIVITY;
+        word.is_empty() || is_stop_word(&word.to_lowercase(), filler)
     })
 }
 
@@ -169,7 +169,7 @@ mod tests {
     use super::is_time_only;
 
     #[test]
-    fn only_what_says_nothing_else_asks_what_happened() {
+    fn a_query_with_only_filler_besides_the_time_is_time_only() {
         for text in ["", "what did we do", "What happened?", "what have I been working on", "so…"]
         {
             assert!(is_time_only(text), "{text}");

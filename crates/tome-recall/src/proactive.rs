@@ -11,9 +11,9 @@ use super::weights::PROACTIVE_WORDS_MAX;
 use crate::RecallError;
 
 /// Prompts with fewer words are too vague: "fix it".
-const WORDS_MIN: usize = 3;
+const PROMPT_WORDS_MIN: usize = 3;
 
-/// Returns whether a prompt says enough to search for hints.
+/// Returns whether a prompt is specific enough to search for hints.
 pub fn is_worth_searching(prompt: &str) -> bool {
     // A few characters of an unspaced script are enough.
     if prompt.chars().filter(|c| is_unspaced(*c)).nth(3).is_some() {
@@ -24,7 +24,7 @@ pub fn is_worth_searching(prompt: &str) -> bool {
         count += 1;
         telling += usize::from(!is_stop_word(&word, StopClass::SMALL_TALK));
     }
-    count >= WORDS_MIN && telling >= 2
+    count >= PROMPT_WORDS_MIN && telling >= 2
 }
 
 /// Returns the rarest words of a text that occur in an index, in text order.

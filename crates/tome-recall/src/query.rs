@@ -56,7 +56,7 @@ pub enum QuerySyntax {
     Regex,
 }
 
-/// Who asks. Decides which records are no useful hits and how long the search may take.
+/// Who asks. Decides which records are not useful as hits and how long the search may take.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum QueryOrigin {
     /// A person, who may find everything.
@@ -68,8 +68,8 @@ pub enum QueryOrigin {
         /// with the same text are replaced by their answers.
         prompts: Vec<ExcludedPrompt>,
     },
-    /// Nobody: hints are looked up for a prompt while its agent waits. Returns only hits from other
-    /// sessions that are relevant by themselves, and none from other projects.
+    /// Tome itself, which looks up hints for a prompt while its agent waits. Returns only hits from
+    /// other sessions that are relevant by themselves, and none from other projects.
     Proactive {
         /// The whole prompt. An earlier prompt with the same text is replaced by its answer.
         prompt: String,
@@ -82,7 +82,7 @@ pub struct ExcludedPrompt {
     pub(super) session: String,
     pub(super) id: EventId,
     pub(super) at: Millis,
-    /// Earlier prompts with the same text are no hits either.
+    /// Earlier prompts with the same text are not hits either.
     pub text: String,
 }
 
@@ -173,8 +173,8 @@ pub enum Tier {
 }
 
 impl RecallQuery {
-    /// The query as the agent or its user phrased it; none for a person.
-    pub(super) fn live_prompts(&self) -> Vec<&str> {
+    /// Texts whose repetitions are not hits: the live prompts and, for an agent, its query.
+    pub(super) fn prompts_to_suppress(&self) -> Vec<&str> {
         match &self.origin {
             QueryOrigin::Person => Vec::new(),
             QueryOrigin::Agent { prompts } => {

@@ -1,4 +1,4 @@
-//! Reads the candidates' texts, ranks them per tier, and fuses the ranks.
+//! Reads the candidates' texts, scores them per tier, and fuses the scores.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -10,20 +10,22 @@ use tome_model::EventKind;
 
 use super::candidate::{NeighborEvents, RecallCandidate, SourceKind, load_neighbors, source_kind};
 use super::candidate_pool::CandidatePool;
-use super::confidence::{Confidence, Evidence};
-use super::fuse::{TierScores, rank_scores, relative_to_best, round_score};
+use super::confidence::{Confidence, ConfidenceFeatures};
+use super::fuse::{TierScores, relative_to_best, round_score};
 use super::indexer::Indexer;
 use super::literal::event_meta;
 use super::neighbors::{
     add_neighbor_similarity, is_between_people, is_in_dialogue, score_words, turn_factor,
 };
 use super::plan::RecallPlan;
+use super::score_table::{RankedTier, ScoreTable};
 use super::term_scores::{TermMatch, TermScorer};
-use super::turn_form::TurnForm;
+use super::turn_traits::TurnTraits;
 use super::weights::{
     CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, DOCUMENTS_SHARE,
     LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
-    SIMILARITY_WEIGHT, STATIC_SHARE, TIME_SPAN_BOOST, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    SIMILARITY_WEIGHT, STATIC_SHARE, TIME_SPAN_BOOST, TURN_WITH_NEIGHBORS_BYTES_MAX,
+    USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -50,7 +52,7 @@ pub(super) struct RankedCandidate {
     /// Highest cosine similarity, if known.
     pub cosine: Option<f32>,
     /// Share of the highest possible BM25 score, including what its neighbors contribute.
-    pub words: f32,
+    pub bm25_share: f32,
     pub confidence: Confidence,
     pub best_range: ByteRange,
     pub ranks: Vec<(Tier, usize, f32)>,
@@ -63,7 +65,7 @@ impl RankedCandidate {
     /// Whether it only records that the user interrupted the agent, or that its service failed.
     pub(super) fn is_notice(&self) -> bool {
         self.candidate.body.as_ref().is_some_and(|body| {
-            let is_message = body.tool.is_none() && body.mark().is_some();
+            let is_message = body.tool.is_none() && body.order_key().is_some();
             body.text.trim_start().starts_with(INTERRUPTION)
                 || is_message && is_service_error_text(&body.text)
         })
@@ -71,9 +73,9 @@ impl RankedCandidate {
 
     /// Returns whether it belongs to the current session.
     pub(super) fn is_in_current_session(&self, plan: &RecallPlan) -> bool {
-        let own = plan.session.as_ref().map(|session| session.id.as_str());
-        let of = self.candidate.body.as_ref().and_then(|body| body.session.as_deref());
-        own.is_some() && of == own
+        let current = plan.session.as_ref().map(|session| session.id.as_str());
+        let session = self.candidate.body.as_ref().and_then(|body| body.session.as_deref());
+        current.is_some() && session == current
     }
 }
 
@@ -97,111 +99,102 @@ impl CandidatePool {
         let since = Instant::now();
         self.select_for_reading(plan);
         let terms = self.build_term_scorer(plan);
-        let look = |candidate: &mut RecallCandidate, vectors: Option<CandidateVectors<'_>>| {
+        let score_text = |candidate: &mut RecallCandidate,
+                          vectors: Option<CandidateVectors<'_>>| {
             if let Some(vectors) = vectors {
                 fill_similarity(candidate, vectors);
             }
             score_candidate_terms(candidate, &terms)
         };
-        let mut matches = self.read_candidates(0, indexer, look)?;
+        let mut matches = self.read_candidates(0, indexer, score_text)?;
         let read = matches.len();
         let script_weight = indexer.embedder.script_weight(&plan.text);
-        let is_one_question = terms.query_terms.sub_questions().is_empty();
-        let are_documents = are_documents(&matches);
-        let similarity_weight = script_weight
-            * match (is_one_question, are_documents) {
-                (false, _) => LOW_SIMILARITY_WEIGHT,
-                (true, true) => DOCUMENT_SIMILARITY_WEIGHT,
-                (true, false) => SIMILARITY_WEIGHT,
-            };
-        let static_share = if are_documents { 1.0 } else { STATIC_SHARE };
-        let similarity = |(candidate, own): (&RecallCandidate, &Option<TermMatch>)| {
-            event_similarity(candidate, own.as_ref(), static_share)
-        };
-        let score = |candidate: &RecallCandidate, own: &Option<TermMatch>| {
-            let words = own.as_ref().map(|own| own.score / terms.full_score());
-            let similarity = similarity((candidate, own));
-            TierScores { words, similarity, literal: None }.fuse(similarity_weight)
-        };
-        let turns = self.select_turns(plan, &matches, score);
-        let near = self.add_neighbors(indexer, plan, &turns)?;
-        matches.extend(self.read_candidates(read, indexer, look)?);
-        let what = format!("{read} texts, {} neighbors", matches.len() - read);
-        self.report.record_stage("read", since, what);
+        let weights = SimilarityWeights::choose(script_weight, &terms, &matches);
+        let turns = self.select_turns(plan, &matches, |candidate, term_match| {
+            let bm25 = term_match.map(|term_match| term_match.score / terms.full_score());
+            let similarity = event_similarity(candidate, term_match, weights.static_share);
+            TierScores { bm25, similarity, literal: None }.fuse(weights.similarity)
+        });
+        let neighbors = self.add_neighbors(indexer, plan, &turns)?;
+        matches.extend(self.read_candidates(read, indexer, score_text)?);
+        let found = format!("{read} texts, {} neighbors", matches.len() - read);
+        self.report.record_stage("read", since, found);
         let since = Instant::now();
-        let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
-        // Records that merely follow each other are no help: only turns of a dialogue are.
+        let neighbor_at = |index: usize, distance| neighbors.get(&(index, distance)).copied();
+        // Records that merely follow each other do not help: only turns of a dialogue do.
         let in_dialogue: Vec<bool> =
-            (0..matches.len()).map(|index| is_in_dialogue(&matches, index, near)).collect();
-        let near = |index: usize, distance: isize| {
-            near(index, distance).filter(|_| in_dialogue.get(index).copied().unwrap_or(false))
+            (0..matches.len()).map(|index| is_in_dialogue(&matches, index, neighbor_at)).collect();
+        let turn_at = |index: usize, distance: isize| {
+            let is_turn = in_dialogue.get(index).copied().unwrap_or(false);
+            is_turn.then(|| neighbor_at(index, distance)).flatten()
         };
         // Decided for all together, because the neighbors of only the best turns are known.
-        let chats = turns.iter().filter(|turn| is_between_people(&matches, **turn, near)).count();
+        let chats =
+            turns.iter().filter(|turn| is_between_people(&matches, **turn, turn_at)).count();
         let similarity_weight = if 2 * chats > turns.len() {
             script_weight * LOW_SIMILARITY_WEIGHT
         } else {
-            similarity_weight
+            weights.similarity
         };
-        let wants_words = plan.tier != Some(Tier::Vectors);
-        let words: Vec<Option<f32>> = if wants_words {
-            score_words(&matches, near, &terms)
+        let without_scores = || vec![None; matches.len()];
+        let bm25 = match plan.tier {
+            Some(Tier::Vectors) => without_scores(),
+            _ => score_words(&matches, turn_at, &terms),
+        };
+        let similarities = if self.vectors.is_uniform() {
+            self.event_similarities(&matches, weights.static_share)
         } else {
-            vec![None; matches.len()]
+            without_scores()
         };
-        let own: Vec<Option<f32>> = if self.vectors.is_uniform() {
-            self.candidates.list.iter().zip(&matches).map(similarity).collect()
-        } else {
-            vec![None; matches.len()]
-        };
-        let similarities = add_neighbor_similarity(&own, &matches, near);
         // With a BM25 index, the text scan is redundant: BM25 also has IDF.
         let is_indexed = self.sets.stats.indexes > 0;
-        let literal_scores: Vec<Option<f32>> = match plan.tier {
-            Some(Tier::Bm25 | Tier::Vectors) => vec![None; matches.len()],
-            None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
+        let literal = match plan.tier {
+            Some(Tier::Bm25 | Tier::Vectors) => without_scores(),
+            None | Some(Tier::Fused) if is_indexed => without_scores(),
             _ => relative_to_best(self.score_literally(plan)),
         };
         let kinds: Vec<SourceKind> =
             self.candidates.list.iter().map(|candidate| source_kind(candidate.source)).collect();
-        let (words_ranks, similarity_ranks, literal_ranks) = (
-            rank_by_kind(&words, &kinds),
-            rank_by_kind(&similarities, &kinds),
-            rank_by_kind(&literal_scores, &kinds),
-        );
-        let at = |scores: &[Option<f32>], index: usize| scores.get(index).copied().flatten();
-        let fuse = |index: usize| {
-            let scores = TierScores {
-                words: at(&words, index),
-                similarity: at(&similarities, index),
-                literal: at(&literal_scores, index),
-            };
-            scores.fuse(similarity_weight) * turn_factor(&matches, index, near)
+        let scores = ScoreTable {
+            bm25: RankedTier::new(Tier::Bm25, bm25, &kinds),
+            vectors: RankedTier::new(
+                Tier::Vectors,
+                add_neighbor_similarity(&similarities, &matches, turn_at),
+                &kinds,
+            ),
+            literal: RankedTier::new(Tier::Literal, literal, &kinds),
         };
+        let fuse = |index: usize| {
+            scores.tier_scores(index).fuse(similarity_weight)
+                * turn_factor(&matches, index, turn_at)
+        };
+        let ranked = self.build_ranked(&matches, &scores, fuse);
+        self.report.record_stage("rank", since, format!("{} candidates", ranked.len()));
+        Ok((ranked, self))
+    }
+
+    /// Takes the candidates whose texts were read and that scored, best first.
+    fn build_ranked(
+        &mut self,
+        matches: &[Option<TermMatch>],
+        scores: &ScoreTable,
+        fuse: impl Fn(usize) -> f32,
+    ) -> Vec<RankedCandidate> {
         let candidates = std::mem::take(&mut self.candidates.list);
         let mut ranked: Vec<RankedCandidate> = candidates
             .into_iter()
             .enumerate()
             .filter(|(_, candidate)| candidate.body.is_some())
             .map(|(index, candidate)| {
-                let of = |tier: Tier, ranks: &[Option<usize>], scores: &[Option<f32>]| {
-                    let rank = ranks.get(index).copied().flatten()?;
-                    Some((tier, rank, scores.get(index).copied().flatten().unwrap_or(0.0)))
-                };
-                let ranks = [
-                    of(Tier::Bm25, &words_ranks, &words),
-                    of(Tier::Vectors, &similarity_ranks, &similarities),
-                    of(Tier::Literal, &literal_ranks, &literal_scores),
-                ];
-                let own = matches.get(index).and_then(Option::as_ref);
+                let term_match = matches.get(index).and_then(Option::as_ref);
                 RankedCandidate {
                     score: f64::from(fuse(index) * kind_weight(candidate.source)),
-                    words: at(&words, index).unwrap_or(0.0),
+                    bm25_share: scores.bm25.score(index).unwrap_or(0.0),
                     confidence: Confidence::Weak,
-                    coverage: own.map_or(0.0, |own| own.coverage),
+                    coverage: term_match.map_or(0.0, |term_match| term_match.coverage),
                     cosine: candidate.cosines.first().copied(),
-                    best_range: own.map_or(ByteRange::default(), |own| own.best_chunk),
-                    ranks: ranks.into_iter().flatten().collect(),
+                    best_range: term_match.map_or(ByteRange::default(), |it| it.best_chunk),
+                    ranks: scores.ranks(index),
                     candidate,
                 }
             })
@@ -212,8 +205,21 @@ impl CandidatePool {
                 .total_cmp(&a.score)
                 .then_with(|| tie_break_key(&a.candidate).cmp(&tie_break_key(&b.candidate)))
         });
-        self.report.record_stage("rank", since, format!("{} candidates", ranked.len()));
-        Ok((ranked, self))
+        ranked
+    }
+
+    /// The similarity of each candidate by itself, without its neighbors.
+    fn event_similarities(
+        &self,
+        matches: &[Option<TermMatch>],
+        static_share: f32,
+    ) -> Vec<Option<f32>> {
+        let pairs = self.candidates.list.iter().zip(matches);
+        pairs
+            .map(|(candidate, term_match)| {
+                event_similarity(candidate, term_match.as_ref(), static_share)
+            })
+            .collect()
     }
 
     /// Selects the best events by their own text, whose neighbors are read too; best first.
@@ -221,7 +227,7 @@ impl CandidatePool {
         &self,
         plan: &RecallPlan,
         matches: &[Option<TermMatch>],
-        score: impl Fn(&RecallCandidate, &Option<TermMatch>) -> f32,
+        score: impl Fn(&RecallCandidate, Option<&TermMatch>) -> f32,
     ) -> Vec<usize> {
         // A hint is shown without its surroundings.
         if plan.tier == Some(Tier::Vectors)
@@ -233,7 +239,7 @@ impl CandidatePool {
         let all = self.candidates.list.iter().zip(matches).enumerate();
         let mut order: Vec<(usize, f32)> = all
             .filter(|(_, (candidate, _))| candidate.source == EntrySource::Event)
-            .map(|(index, (candidate, own))| (index, score(candidate, own)))
+            .map(|(index, (candidate, term_match))| (index, score(candidate, term_match.as_ref())))
             .filter(|(_, score)| *score > 0.0)
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -255,10 +261,10 @@ impl CandidatePool {
             let ledger = searched_set.open(indexer)?.ledger;
             ledger.map_or(Ok(None), |ledger| load_sides(turn, &ledger))
         });
-        let mut near = HashMap::new();
+        let mut neighbors = HashMap::new();
         for (index, sides) in turns.iter().copied().zip(sides) {
             let Some((before, after)) = sides? else { continue };
-            let Some((index_set, bytes)) =
+            let Some((set_index, bytes)) =
                 self.candidates.list.get(index).map(|it| (it.set_index, it.text_bytes()))
             else {
                 continue;
@@ -266,15 +272,16 @@ impl CandidatePool {
             let is_long = bytes > NEIGHBOR_BYTES_MAX;
             let mut indexes: Vec<(isize, usize)> = vec![(0, index)];
             let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
-            for (distance, (mark, event)) in sides {
+            for (distance, (order_key, event)) in sides {
                 if !plan.entry_filter.admits(&event_meta(&event)) {
                     continue;
                 }
-                let id = (index_set, EntryKey::Event(mark.seq), ByteRange::default());
+                let id = (set_index, EntryKey::Event(order_key.seq), ByteRange::default());
                 let neighbor_index = match self.candidates.position(&id) {
                     Some(neighbor_index) => neighbor_index,
                     None => {
-                        let mut neighbor = RecallCandidate::from_event(index_set, mark, &event);
+                        let mut neighbor =
+                            RecallCandidate::from_event(set_index, order_key, &event);
                         // Two long turns do not need each other's terms.
                         if is_long && neighbor.text_bytes() > NEIGHBOR_BYTES_MAX {
                             continue;
@@ -291,12 +298,12 @@ impl CandidatePool {
             for (a, one) in &indexes {
                 for (b, other) in &indexes {
                     if a != b && (a - b).abs() <= 2 {
-                        near.insert((*one, b - a), *other);
+                        neighbors.insert((*one, b - a), *other);
                     }
                 }
             }
         }
-        Ok(near)
+        Ok(neighbors)
     }
 
     /// Scores each text with the query matcher, weighted by IDF.
@@ -308,20 +315,42 @@ impl CandidatePool {
                 stems.iter().map(|stem| self.sets.stats.idf(stem)).fold(0.1, f32::max)
             });
         }
-        let of = |candidate: &RecallCandidate| {
+        let literal_score = |candidate: &RecallCandidate| {
             let body = candidate.body.as_ref()?;
-            matcher.match_with_title(&body.title, &body.text).map(|look| look.score())
+            matcher.match_with_title(&body.title, &body.text).map(|found| found.score())
         };
-        self.candidates.list.iter().map(of).collect()
+        self.candidates.list.iter().map(literal_score).collect()
     }
 
     /// Builds the scorer for the query's terms, weighted by IDF.
     pub(super) fn build_term_scorer(&self, plan: &RecallPlan) -> TermScorer {
-        let question = QueryTerms::new(&plan.text);
-        let weights = question.term_weights(|stem| self.sets.stats.idf(stem));
+        let query_terms = QueryTerms::new(&plan.text);
+        let weights = query_terms.term_weights(|stem| self.sets.stats.idf(stem));
         let is_known = |letters: &str| self.sets.stats.has_character_pair(letters);
-        let usual = self.sets.stats.average_length().unwrap_or(AVERAGE_WORDS);
-        TermScorer::new(question, weights, usual, plan.doubtful_time_phrase(), is_known)
+        let average_words = self.sets.stats.average_length().unwrap_or(AVERAGE_WORDS);
+        TermScorer::new(query_terms, weights, average_words, plan.doubtful_time_phrase(), is_known)
+    }
+}
+
+/// How much the similarity counts for a query.
+struct SimilarityWeights {
+    /// Weight of the similarity relative to the BM25 share.
+    similarity: f32,
+    /// Share of static vectors in the similarity of a text that has deep ones, too.
+    static_share: f32,
+}
+
+impl SimilarityWeights {
+    fn choose(script_weight: f32, terms: &TermScorer, matches: &[Option<TermMatch>]) -> Self {
+        let is_one_question = terms.query_terms.sub_questions().is_empty();
+        let are_documents = are_documents(matches);
+        let similarity = match (is_one_question, are_documents) {
+            (false, _) => LOW_SIMILARITY_WEIGHT,
+            (true, true) => DOCUMENT_SIMILARITY_WEIGHT,
+            (true, false) => SIMILARITY_WEIGHT,
+        };
+        let static_share = if are_documents { 1.0 } else { STATIC_SHARE };
+        Self { similarity: script_weight * similarity, static_share }
     }
 }
 
@@ -331,8 +360,8 @@ fn fill_similarity(candidate: &mut RecallCandidate, indexes: CandidateVectors<'_
     let EntryKey::Event(seq) = candidate.key else { return };
     let deep = indexes.deep.filter(|(deep, _)| deep.contains(&candidate.key));
     let chunks = &candidate.chunks;
-    let cosines = |(index, question): (&VectorIndex, &QueryVector)| -> Vec<f32> {
-        let found = index.event_similarity(question, seq, chunks).unwrap_or_default();
+    let cosines = |(index, query_vector): (&VectorIndex, &QueryVector)| -> Vec<f32> {
+        let found = index.event_similarity(query_vector, seq, chunks).unwrap_or_default();
         found.into_iter().map(|found| found.score).collect()
     };
     if deep.is_some() && candidate.static_cosine.is_none() {
@@ -350,8 +379,8 @@ fn load_sides(
     ledger: &Ledger,
 ) -> Result<Option<(NeighborEvents, NeighborEvents)>, RecallError> {
     let Some(body) = candidate.body.as_ref() else { return Ok(None) };
-    match body.mark().filter(|_| body.text.len() <= TURN_BYTES_MAX) {
-        Some(mark) => load_neighbors(ledger, body, mark, 2).map(Some),
+    match body.order_key().filter(|_| body.text.len() <= TURN_WITH_NEIGHBORS_BYTES_MAX) {
+        Some(order_key) => load_neighbors(ledger, body, order_key, 2).map(Some),
         None => Ok(None),
     }
 }
@@ -372,22 +401,9 @@ pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32
     for one in ranked {
         let similarity = script_weight * one.cosine.unwrap_or(0.0).max(0.0);
         let (score, coverage) = (round_score(one.score), one.coverage);
-        let evidence = Evidence { score, best, third, similarity, coverage };
-        one.confidence = evidence.confidence();
+        let features = ConfidenceFeatures { score, best, third, similarity, coverage };
+        one.confidence = features.confidence();
     }
-}
-
-/// Ranks each kind of source separately, so that none crowds out the others.
-fn rank_by_kind(scores: &[Option<f32>], kinds: &[SourceKind]) -> Vec<Option<usize>> {
-    let mut all = vec![None; scores.len()];
-    for kind in SourceKind::ALL {
-        let of = |(score, own): (&Option<f32>, &SourceKind)| score.filter(|_| *own == kind);
-        let only: Vec<Option<f32>> = scores.iter().zip(kinds).map(of).collect();
-        for (slot, rank) in all.iter_mut().zip(rank_scores(&only)) {
-            *slot = slot.or(rank);
-        }
-    }
-    all
 }
 
 /// Ties: notes before contents before events, then by index set, key and range.
@@ -405,32 +421,32 @@ pub(super) fn tie_break_key(
 fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Option<TermMatch> {
     let body = candidate.body.as_ref()?;
     let by_user = body.kind == EventKind::UserMessage.as_str();
-    let worth = if by_user { USER_MESSAGE_WEIGHT } else { 1.0 };
+    let weight = if by_user { USER_MESSAGE_WEIGHT } else { 1.0 };
     let is_event = candidate.source == EntrySource::Event;
     let matched = terms.score_text(
         &body.text,
         &format!("{} {}", body.title, body.keywords),
-        worth,
+        weight,
         // A page's candidate covers the whole text; an event's chunks are ranges of it.
         if is_event { &candidate.chunks } else { &[] },
     );
-    let form = if is_event {
-        TurnForm::parse(&body.text, &body.kind, &terms.query_terms)
+    let traits = if is_event {
+        TurnTraits::parse(&body.text, &body.kind, &terms.query_terms)
     } else {
-        TurnForm::default()
+        TurnTraits::default()
     };
-    Some(TermMatch { form, ..matched })
+    Some(TermMatch { traits, ..matched })
 }
 
 /// Similarity of an event: that of its closest chunk, wherever in the text it is, reduced for many
 /// chunks.
 fn event_similarity(
     candidate: &RecallCandidate,
-    own: Option<&TermMatch>,
+    term_match: Option<&TermMatch>,
     static_share: f32,
 ) -> Option<f32> {
     let closest = candidate.cosines.iter().copied().reduce(f32::max)?.max(0.0);
-    let chunks = own.map_or(1, |own| own.chunk_count);
+    let chunks = term_match.map_or(1, |term_match| term_match.chunk_count);
     let static_share = if chunks > DEEP_CHUNKS_MAX { 1.0 } else { static_share };
     let similarity = match candidate.static_cosine {
         Some(cosine) => (1.0 - static_share) * closest + static_share * cosine.max(0.0),
@@ -442,6 +458,6 @@ fn event_similarity(
 /// Whether many of the texts are too long for deep vectors. All are compared by static vectors then,
 /// because the two kinds of similarity are not on one scale.
 fn are_documents(matches: &[Option<TermMatch>]) -> bool {
-    let long = matches.iter().flatten().filter(|own| own.chunk_count > DEEP_CHUNKS_MAX).count();
+    let long = matches.iter().flatten().filter(|one| one.chunk_count > DEEP_CHUNKS_MAX).count();
     long * DOCUMENTS_SHARE > matches.len()
 }

@@ -45,7 +45,7 @@ impl CandidatePool {
                 } else {
                     plan.effort.pages_read_max()
                 };
-                // Of many stores, almost every text takes opening another one.
+                // With many stores, almost every text requires opening another one.
                 let most = if self.sets.is_wide { most / 2 } else { most };
                 for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
@@ -61,8 +61,8 @@ impl CandidatePool {
         self.candidates.retain_sorted(keep, tie_break_key);
     }
 
-    /// Of many index sets, keeps the candidates of those with the best ones: for each, a store has to be
-    /// opened.
+    /// Keeps only the candidates of the index sets with the best ones, because each set requires
+    /// opening a store.
     fn keep_best_sets(&self, keep: &mut [bool], sets_max: usize) {
         let mut best: HashMap<usize, f32> = HashMap::new();
         let kept = self.candidates.list.iter().zip(&*keep).filter(|(_, keep)| **keep);
@@ -81,18 +81,18 @@ impl CandidatePool {
         }
     }
 
-    /// Reads what the candidates say.
+    /// Reads the texts of all candidates.
     pub(super) fn read_all(&mut self, indexer: &Indexer) -> Result<(), RecallError> {
         self.read_candidates(0, indexer, |_, _| ()).map(drop)
     }
 
     /// Reads the texts of the candidates from `first` on, those of one page together, and applies
-    /// `look` to each.
+    /// `visit` to each.
     pub(super) fn read_candidates<R: Send>(
         &mut self,
         first: usize,
         indexer: &Indexer,
-        look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
+        visit: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
     ) -> Result<Vec<R>, RecallError> {
         let (sets, is_wide) = (&self.sets, self.sets.is_wide);
         let read =
@@ -109,11 +109,11 @@ impl CandidatePool {
                     Err(error) if is_wide => (None, Some(error)),
                     Err(error) => return Err(error),
                 };
-                let vectors = opened.as_ref().map(|(open, question)| CandidateVectors {
-                    vectors: open.vectors.as_deref().zip(question.vectors.as_ref()),
-                    deep: open.deep.as_deref().zip(question.deep.as_ref()),
+                let vectors = opened.as_ref().map(|(open, query_vectors)| CandidateVectors {
+                    vectors: open.vectors.as_deref().zip(query_vectors.vectors.as_ref()),
+                    deep: open.deep.as_deref().zip(query_vectors.deep.as_ref()),
                 });
-                Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
+                Ok((page.iter_mut().map(|candidate| visit(candidate, vectors)).collect(), problem))
             };
         let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
         let is_same =

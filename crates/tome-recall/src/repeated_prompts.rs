@@ -1,5 +1,5 @@
 //! Repeated prompts: an earlier prompt with nearly the same wording is replaced by the answer it got,
-//! because the prompt itself is no useful hit. Without an answer it is dropped; a person, who may look
+//! because the prompt itself is not a useful hit. Without an answer it is dropped; a person, who may look
 //! for the prompt itself, gets it last.
 
 use std::collections::HashSet;
@@ -22,21 +22,21 @@ const REPEATS_MAX: usize = 6;
 /// Share of its words that a repeated prompt has in common with the query.
 const SAME_WORDS: (usize, usize) = (5, 6);
 /// Shorter prompts are repeated only word for word.
-const WORDS_MIN: usize = 6;
+const REPEATED_WORDS_MIN: usize = 6;
 
 impl Recall {
     /// Replaces repetitions of the query by their answers.
     pub(super) fn replace_repeated_prompts(
         &self,
-        question: &RecallQuery,
-        gathered: &CandidatePool,
+        query: &RecallQuery,
+        pool: &CandidatePool,
         ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
-        let is_person = matches!(question.origin, QueryOrigin::Person);
+        let is_person = matches!(query.origin, QueryOrigin::Person);
         let prompts = if is_person {
-            LivePrompts::from_texts([&*question.text])
+            LivePrompts::from_texts([&*query.text])
         } else {
-            LivePrompts::from_query(question)
+            LivePrompts::from_query(query)
         };
         let mut looked_up = 0;
         let (mut kept, mut unanswered) = (Vec::with_capacity(ranked.len()), Vec::new());
@@ -45,7 +45,7 @@ impl Recall {
                 one.candidate.body.as_ref().is_some_and(|body| prompts.is_repeated_prompt(body));
             if is_copy {
                 looked_up += 1;
-                let searched_set = gathered.sets.get(one.candidate.set_index);
+                let searched_set = pool.sets.get(one.candidate.set_index);
                 let answer = match searched_set.filter(|_| looked_up <= REPEATS_MAX) {
                     Some(searched_set) => match searched_set.open(&self.indexer)?.ledger {
                         Some(ledger) => find_answer(&ledger, &one.candidate)?,
@@ -53,7 +53,7 @@ impl Recall {
                     },
                     None => None,
                 };
-                let Some((mark, event)) = answer else {
+                let Some((order_key, event)) = answer else {
                     unanswered.extend(is_person.then_some(one));
                     continue;
                 };
@@ -62,7 +62,8 @@ impl Recall {
                     kept.push(one);
                     continue;
                 }
-                let answer = RecallCandidate::from_event(one.candidate.set_index, mark, &event);
+                let answer =
+                    RecallCandidate::from_event(one.candidate.set_index, order_key, &event);
                 one.candidate = answer;
                 one.best_range = ByteRange::default();
             }
@@ -81,8 +82,8 @@ impl Recall {
 }
 
 /// Drops titles and bullets of the contents that only repeat the query.
-pub(super) fn drop_query_echoes(question: &RecallQuery, hits: &mut Vec<RecallHit>) {
-    let prompts = LivePrompts::from_query(question);
+pub(super) fn drop_query_echoes(query: &RecallQuery, hits: &mut Vec<RecallHit>) {
+    let prompts = LivePrompts::from_query(query);
     hits.retain(|hit| {
         let is_summary = matches!(hit.source, EntrySource::Node | EntrySource::Grip);
         !(is_summary && prompts.matches_summary(&hit.text))
@@ -93,8 +94,8 @@ pub(super) fn drop_query_echoes(question: &RecallQuery, hits: &mut Vec<RecallHit
 struct LivePrompts(Vec<Vec<String>>);
 
 impl LivePrompts {
-    fn from_query(question: &RecallQuery) -> Self {
-        Self::from_texts(question.live_prompts())
+    fn from_query(query: &RecallQuery) -> Self {
+        Self::from_texts(query.prompts_to_suppress())
     }
 
     fn from_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
@@ -131,7 +132,7 @@ fn is_nearly_same(a: &[String], b: &[String]) -> bool {
     }
     let (a, b): (HashSet<_>, HashSet<_>) = (a.iter().collect(), b.iter().collect());
     let most = a.len().max(b.len());
-    a.intersection(&b).count() * SAME_WORDS.1 >= most * SAME_WORDS.0 && most >= WORDS_MIN
+    a.intersection(&b).count() * SAME_WORDS.1 >= most * SAME_WORDS.0 && most >= REPEATED_WORDS_MIN
 }
 
 /// The last words of the agent in the turn that a prompt began.
@@ -140,10 +141,12 @@ fn find_answer(
     prompt: &RecallCandidate,
 ) -> Result<Option<(OrderKey, Event)>, RecallError> {
     let Some(body) = &prompt.body else { return Ok(None) };
-    let (Some(mark), Some(session)) = (body.mark(), &body.session) else { return Ok(None) };
+    let (Some(order_key), Some(session)) = (body.order_key(), &body.session) else {
+        return Ok(None);
+    };
     let range = EventRange {
         session: Some(SessionId::parse(session)?),
-        after: Some(mark),
+        after: Some(order_key),
         ..EventRange::default()
     };
     let mut answer = None;

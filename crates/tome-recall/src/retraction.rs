@@ -1,5 +1,5 @@
 //! Finds out whether a session took back what it had said before: a suspicion that turned out wrong, a
-//! value that was corrected. Nobody asked for a hint, so it must not repeat such a statement.
+//! value that was corrected. A hint must not repeat such a statement.
 
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind, SessionId};
@@ -23,18 +23,20 @@ impl Recall {
         &self,
         ranked: &[RankedCandidate],
         chosen: &mut Vec<ChosenHit>,
-        gathered: &CandidatePool,
+        pool: &CandidatePool,
     ) -> Result<(), RecallError> {
         let mut kept = Vec::with_capacity(chosen.len());
         for choice in chosen.drain(..) {
-            let Some(candidate) = ranked.get(choice.at()).map(|ranked| &ranked.candidate) else {
+            let Some(candidate) =
+                ranked.get(choice.candidate_index()).map(|ranked| &ranked.candidate)
+            else {
                 continue;
             };
             let body = candidate.body.as_ref();
-            let set = gathered.sets.get(candidate.set_index);
-            let is_retracted = match (body, body.and_then(CandidateBody::mark), set) {
-                (Some(body), Some(mark), Some(set)) => match set.open(&self.indexer)?.ledger {
-                    Some(ledger) => is_retracted(&ledger, body, mark)?,
+            let set = pool.sets.get(candidate.set_index);
+            let is_retracted = match (body, body.and_then(CandidateBody::order_key), set) {
+                (Some(body), Some(order_key), Some(set)) => match set.open(&self.indexer)?.ledger {
+                    Some(ledger) => is_retracted(&ledger, body, order_key)?,
                     None => false,
                 },
                 _ => false,
@@ -48,11 +50,11 @@ impl Recall {
     }
 }
 
-/// Whether a later message of the session says that the text of an event is wrong.
+/// Whether a later message of the session retracts the text of an event.
 fn is_retracted(
     ledger: &Ledger,
     body: &CandidateBody,
-    mark: OrderKey,
+    order_key: OrderKey,
 ) -> Result<bool, RecallError> {
     let Some(session) = &body.session else { return Ok(false) };
     let claims: Vec<Claim> =
@@ -62,7 +64,7 @@ fn is_retracted(
             .collect();
     let later = EventRange {
         session: Some(SessionId::parse(session)?),
-        after: Some(mark),
+        after: Some(order_key),
         direction: ScanDirection::Forward,
         ..EventRange::default()
     };
@@ -70,7 +72,7 @@ fn is_retracted(
         let (_, event) = pair?;
         if is_message(&event)
             && compared_sentences(&event.text)
-                .any(|sentence| claims.iter().any(|claim| claim.is_taken_back_by(sentence)))
+                .any(|sentence| claims.iter().any(|claim| claim.is_retracted_by(sentence)))
         {
             return Ok(true);
         }

@@ -1,10 +1,10 @@
-//! What a query found out about its own search, for the answer.
+//! A report on the search itself, for the answer.
 
 use std::time::{Duration, Instant};
 
 use super::{SearchStage, Tier};
 
-/// What a query searched, how far behind that was, and what it could not search.
+/// The tiers that a query used, how far behind they were, and the records it could not search.
 #[derive(Default)]
 pub(super) struct SearchReport {
     /// Lowest tier used for any index set; `None` before the first.

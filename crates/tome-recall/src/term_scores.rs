@@ -3,7 +3,7 @@
 use tome_finder::{BM25_B, BM25_K1, ByteRange, QueryTerms};
 
 use super::indexer::{slice_text, split_chunks};
-use super::turn_form::TurnForm;
+use super::turn_traits::TurnTraits;
 use super::weights::{CHUNK_DECAY, CHUNKS_COUNTED, MANY_CHUNKS_PENALTY};
 
 /// Scores texts against the weighted terms of a query.
@@ -30,30 +30,31 @@ pub(super) struct TermMatch {
     /// Number of chunks.
     pub chunk_count: usize,
     /// Who speaks, and whether the text asks; set for events.
-    pub form: TurnForm,
+    pub traits: TurnTraits,
 }
 
 impl TermScorer {
-    /// `usual` is the average number of words per chunk. Terms in `beside` do not count toward
+    /// `average_words` is the average length of a chunk. Terms in `uncounted` do not count toward
     /// coverage.
     pub(super) fn new(
-        question: QueryTerms,
+        query_terms: QueryTerms,
         weights: Vec<f32>,
-        usual: f32,
-        beside: &str,
+        average_words: f32,
+        uncounted: &str,
         is_known: impl Fn(&str) -> bool,
     ) -> Self {
         // A character pair that occurs in no text spans two words of the query.
         let is_counted = |number: usize| {
-            question.is_primary(number) && question.character_pair(number).is_none_or(&is_known)
+            query_terms.is_primary(number)
+                && query_terms.character_pair(number).is_none_or(&is_known)
         };
-        let mut counted: Vec<bool> = (0..question.len()).map(is_counted).collect();
-        for number in question.find_terms_in(beside) {
+        let mut counted: Vec<bool> = (0..query_terms.len()).map(is_counted).collect();
+        for number in query_terms.find_terms_in(uncounted) {
             if let Some(counted) = counted.get_mut(number) {
                 *counted = false;
             }
         }
-        Self { query_terms: question, weights, counted, average_words: usual.max(1.0) }
+        Self { query_terms, weights, counted, average_words: average_words.max(1.0) }
     }
 
     /// The score of a text that has every term once, at average length.
@@ -61,39 +62,39 @@ impl TermScorer {
         self.weights.iter().sum::<f32>().max(f32::EPSILON)
     }
 
-    /// Scores a text. `beside` (title, date) belongs to its first chunk; `worth` scales the score.
-    /// Of a long text, only the chunks that an index `found` are scored.
+    /// Scores a text. `title` (with keywords) belongs to its first chunk; `weight` scales the score.
+    /// If the text is long, scores only the chunks that an index `found`.
     pub(super) fn score_text(
         &self,
         text: &str,
-        beside: &str,
-        worth: f32,
+        title: &str,
+        weight: f32,
         found: &[ByteRange],
     ) -> TermMatch {
-        let (parts, pieces) = select_chunks(text, found);
+        let (chunks, chunk_count) = select_chunks(text, found);
         let mut matched = TermMatch {
             score: 0.0,
             terms: vec![0.0; self.weights.len()],
             words: 0,
             coverage: 0.0,
-            best_chunk: parts.first().copied().unwrap_or_default(),
-            chunk_count: pieces,
-            form: TurnForm::default(),
+            best_chunk: chunks.first().copied().unwrap_or_default(),
+            chunk_count,
+            traits: TurnTraits::default(),
         };
         let whole_text = [ByteRange::default()];
-        let parts = if parts.is_empty() { whole_text.as_slice() } else { parts.as_slice() };
-        let (mut scores, mut best) = (Vec::with_capacity(parts.len()), 0.0);
-        for (number, part) in parts.iter().enumerate() {
+        let chunks = if chunks.is_empty() { whole_text.as_slice() } else { chunks.as_slice() };
+        let (mut scores, mut best) = (Vec::with_capacity(chunks.len()), 0.0);
+        for (number, chunk) in chunks.iter().enumerate() {
             let mut counts = vec![0.0f32; self.weights.len()];
-            let mut words = self.query_terms.count_terms(slice_text(text, *part), &mut counts);
+            let mut words = self.query_terms.count_terms(slice_text(text, *chunk), &mut counts);
             matched.words += words;
-            if number == 0 && !beside.is_empty() {
-                words += self.query_terms.count_terms(beside, &mut counts);
+            if number == 0 && !title.is_empty() {
+                words += self.query_terms.count_terms(title, &mut counts);
             }
             self.apply_weights(&mut counts, words);
             let score: f32 = counts.iter().sum();
             if score > best {
-                (best, matched.best_chunk) = (score, *part);
+                (best, matched.best_chunk) = (score, *chunk);
                 matched.coverage = self.compute_coverage(&counts);
             }
             scores.push(score);
@@ -105,10 +106,10 @@ impl TermScorer {
         let shares = (0..).map(|n| CHUNK_DECAY.powi(n));
         let counted = scores.iter().take(CHUNKS_COUNTED).zip(shares);
         let sum: f32 = counted.map(|(score, share)| score * share).sum();
-        let held_back =
-            worth / (1.0 + MANY_CHUNKS_PENALTY * (1.0 - 1.0 / matched.chunk_count as f32));
-        matched.score = sum * held_back;
-        matched.terms.iter_mut().for_each(|term| *term *= held_back);
+        let factor =
+            weight / (1.0 + MANY_CHUNKS_PENALTY * (1.0 - 1.0 / matched.chunk_count as f32));
+        matched.score = sum * factor;
+        matched.terms.iter_mut().for_each(|term| *term *= factor);
         matched
     }
 
@@ -141,14 +142,14 @@ const CHUNK_BYTES: usize = 700;
 /// Selects the chunks to score, and estimates how many the text has.
 fn select_chunks(text: &str, found: &[ByteRange]) -> (Vec<ByteRange>, usize) {
     if text.len() <= COMPLETE_BYTES_MAX || found.is_empty() {
-        let parts = split_chunks(
+        let chunks = split_chunks(
             text.get(..text.floor_char_boundary(4 * COMPLETE_BYTES_MAX)).unwrap_or(text),
         );
-        let count = parts.len().max(text.len() / (2 * CHUNK_BYTES)).max(1);
-        return (parts, count);
+        let count = chunks.len().max(text.len() / (2 * CHUNK_BYTES)).max(1);
+        return (chunks, count);
     }
-    let mut parts = found.to_vec();
-    parts.sort_unstable();
-    parts.dedup();
-    (parts, (text.len() / CHUNK_BYTES).max(1))
+    let mut chunks = found.to_vec();
+    chunks.sort_unstable();
+    chunks.dedup();
+    (chunks, (text.len() / CHUNK_BYTES).max(1))
 }

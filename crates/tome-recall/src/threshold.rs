@@ -2,7 +2,7 @@
 //!
 //! A query gets its best hits, however weak, unless nothing shares a telling word or a meaning with
 //! it. That is decided for the result list as a whole, because a turn is often relevant only through
-//! the turns around it. Hints that nobody asked for must be relevant by themselves.
+//! the turns around it. A hint must be relevant by itself.
 
 use super::confidence::Confidence;
 use super::literal::ExactMatch;
@@ -14,10 +14,10 @@ const COVERAGE_MIN: f32 = 0.05;
 /// The same for scripts without spaces, where many character pairs of the query span two words.
 const PAIRS_COVERAGE_MIN: f32 = 0.03;
 /// Lowest similarity of a text that shares a meaning with the query.
-const SIMILARITY_MIN: f32 = 0.5;
+const MEANING_SIMILARITY_MIN: f32 = 0.5;
 
 /// A text with this coverage answers the whole query.
-const FULL_COVERAGE: f32 = 0.99;
+const WHOLE_QUERY_COVERAGE: f32 = 0.99;
 /// A text with this similarity may be a paraphrase.
 const PARAPHRASE_SIMILARITY_MIN: f32 = 0.65;
 
@@ -33,14 +33,14 @@ const PROACTIVE_COVERAGE_MIN: f32 = 0.6;
 const LESSON_COVERAGE_MIN: f32 = 0.95;
 
 /// Returns whether a hit is relevant enough to be shown without being asked for. Its surroundings
-/// do not count, because only one line is shown, nor does how far it stands out: of what is known
-/// about a prompt, several records may be worth a hint.
+/// do not count, because only one line is shown, nor does how far it stands out: several records
+/// about a prompt may be worth a hint.
 pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
     is_relevant_alone(one.coverage, one.cosine)
 }
 
-/// Rates lessons at least likely that are relevant by themselves, even if they do not stand out: of
-/// the lessons on one subject, several may be an answer. `script_weight` is that of the query's
+/// Rates lessons at least likely that are relevant by themselves, even if they do not stand out:
+/// several lessons on one subject may be an answer. `script_weight` is that of the query's
 /// script, whose words the embedder may not know.
 pub(super) fn raise_relevant_lessons(ranked: &mut [RankedCandidate], script_weight: f32) {
     for one in ranked {
@@ -53,7 +53,9 @@ pub(super) fn raise_relevant_lessons(ranked: &mut [RankedCandidate], script_weig
 
 fn is_relevant_alone(coverage: f32, cosine: Option<f32>) -> bool {
     match cosine {
-        Some(near) => near >= PROACTIVE_SIMILARITY_MIN && coverage + near >= PROACTIVE_SUM_MIN,
+        Some(similarity) => {
+            similarity >= PROACTIVE_SIMILARITY_MIN && coverage + similarity >= PROACTIVE_SUM_MIN
+        }
         None => coverage >= PROACTIVE_COVERAGE_MIN,
     }
 }
@@ -77,8 +79,9 @@ impl RelevanceEvidence {
         let evidence = Self { coverage, similarity, exact: false, coverage_min };
         let is_exact = |one: &RankedCandidate| {
             let body = one.candidate.body.as_ref();
-            let look = body.and_then(|body| plan.matcher.match_with_title(&body.title, &body.text));
-            look.is_some_and(|look| look.exact != ExactMatch::No)
+            let text_match =
+                body.and_then(|body| plan.matcher.match_with_title(&body.title, &body.text));
+            text_match.is_some_and(|text_match| text_match.exact != ExactMatch::No)
         };
         let exact =
             !evidence.passes_threshold() && ranked.iter().take(EXACT_MATCH_DEPTH).any(is_exact);
@@ -89,7 +92,7 @@ impl RelevanceEvidence {
     pub(super) fn passes_threshold(&self) -> bool {
         self.exact
             || self.coverage >= self.coverage_min
-            || self.similarity.is_some_and(|similarity| similarity >= SIMILARITY_MIN)
+            || self.similarity.is_some_and(|similarity| similarity >= MEANING_SIMILARITY_MIN)
     }
 
     /// Returns whether a hit may be listed. An event without a text is dropped, such as the start of
@@ -100,23 +103,24 @@ impl RelevanceEvidence {
         let has_text =
             body.is_some_and(|body| !body.text.trim().is_empty() || !body.title.trim().is_empty());
         has_text
-            && (self.coverage < FULL_COVERAGE
-                || one.words > 0.0
-                || one.cosine.is_some_and(|near| near >= PARAPHRASE_SIMILARITY_MIN))
+            && (self.coverage < WHOLE_QUERY_COVERAGE
+                || one.bm25_share > 0.0
+                || one.cosine.is_some_and(|similarity| similarity >= PARAPHRASE_SIMILARITY_MIN))
     }
 
     /// Summary for `explain`.
     pub(super) fn explain(&self) -> String {
-        let nearness = self.similarity.map_or_else(|| "-".to_owned(), |near| format!("{near:.2}"));
+        let similarity =
+            self.similarity.map_or_else(|| "-".to_owned(), |value| format!("{value:.2}"));
         let exact = if self.exact { ", verbatim" } else { "" };
         let verdict = if self.passes_threshold() { "relevant" } else { "nothing relevant" };
-        format!("coverage {:.2}, similarity {nearness}{exact}: {verdict}", self.coverage)
+        format!("coverage {:.2}, similarity {similarity}{exact}: {verdict}", self.coverage)
     }
 }
 
 /// Minimum coverage for a query, by its script.
-fn coverage_min(question: &str) -> f32 {
-    let letters = || question.chars().filter(|letter| letter.is_alphanumeric());
+fn coverage_min(query: &str) -> f32 {
+    let letters = || query.chars().filter(|letter| letter.is_alphanumeric());
     let spaceless = letters().filter(|letter| tome_text::is_unspaced(*letter)).count();
     if 2 * spaceless > letters().count() { PAIRS_COVERAGE_MIN } else { COVERAGE_MIN }
 }
@@ -129,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_characters_need_not_cover_as_much_as_words() {
+    fn character_pairs_need_less_coverage_than_words() {
         assert!(
             coverage_min("规模超过五百人的活动有几个？")
                 < coverage_min("how many events are larger?")

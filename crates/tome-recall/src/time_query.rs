@@ -16,7 +16,7 @@ use super::confidence::Confidence;
 use super::indexer::{IndexOwner, IndexSet, Indexer, PageKey};
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
-use super::searched_set::OpenIndexSet;
+use super::searched_index_set::OpenIndexSet;
 use super::{Across, Tier};
 use crate::RecallError;
 
@@ -85,7 +85,7 @@ impl CandidatePool {
             score: 1.0 / f64::from(rank),
             coverage: 1.0,
             cosine: None,
-            words: 1.0,
+            bm25_share: 1.0,
             // Exactly what was asked for.
             confidence: Confidence::Strong,
             best_range: ByteRange::default(),

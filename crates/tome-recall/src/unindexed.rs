@@ -8,7 +8,7 @@ use tome_finder::{EntryFilter, IndexEntry, IndexHit};
 use tome_home::layout;
 use tome_ledger::Ledger;
 
-use super::candidate_pool::{CandidatePool, SetSearch};
+use super::candidate_pool::{CandidatePool, IndexSetSearch};
 use super::indexer::{IndexSet, IndexableFile, node_entries};
 use crate::RecallError;
 
@@ -19,11 +19,11 @@ impl CandidatePool {
     /// Scans the nodes that changed since the index read them.
     pub(super) fn scan_changed_nodes(
         &mut self,
-        search: &SetSearch<'_>,
+        search: &IndexSetSearch<'_>,
         ledger: &Ledger,
         cursor: u64,
     ) -> Result<u64, RecallError> {
-        // One extra change tells that there are more.
+        // Read one extra change to detect truncation.
         let mut changed = ledger.changed_nodes(cursor, CHANGED_MAX + 1)?;
         self.report.record_behind(changed.len() as u64);
         if changed.len() > CHANGED_MAX {
@@ -46,7 +46,7 @@ impl CandidatePool {
     /// Scans the files that the index does not have in their current version.
     pub(super) fn scan_unindexed_files(
         &mut self,
-        search: &SetSearch<'_>,
+        search: &IndexSetSearch<'_>,
         index_set: &IndexSet,
         files: &[IndexableFile],
         indexed: &HashSet<String>,
@@ -77,7 +77,7 @@ impl CandidatePool {
         if late > 0 {
             self.report.report_unread(format!("{late} notes that are not indexed yet"));
         }
-        // Deleted files are no hits, but still affect the index's statistics until it is updated.
+        // Deleted files are not hits, but still affect the index's statistics until it is updated.
         let gone = indexed.len().saturating_sub(unchanged) as u64;
         if scanned + gone > 0 {
             self.report.record_behind(scanned + gone);
@@ -87,7 +87,7 @@ impl CandidatePool {
     }
 
     /// Matches entries as the index would have them.
-    fn match_entries(&mut self, search: &SetSearch<'_>, entries: &[IndexEntry]) {
+    fn match_entries(&mut self, search: &IndexSetSearch<'_>, entries: &[IndexEntry]) {
         for entry in entries {
             let title = format!("{} {}", entry.title, entry.keywords);
             let matched = search.plan.matcher.match_with_title(&title, &entry.text);

@@ -1,4 +1,4 @@
-//! Keeping the indexes up to date, and reporting their state.
+//! Keeping the indexes up to date, and reporting their state. The work itself is in `indexer/`.
 
 use std::path::Path;
 use std::sync::atomic::Ordering;
@@ -24,7 +24,7 @@ impl Recall {
     }
 
     /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
-    /// date where a question has seen that they are behind.
+    /// date if a query found them outdated.
     pub fn catch_up_note_indexes(
         &self,
         stop: &dyn Fn() -> bool,
@@ -109,21 +109,21 @@ impl Recall {
     }
 
     /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
-    /// still merging segments stays; the next visit to the store releases it.
+    /// still merging segments stays; the next update of the store releases it.
     pub fn release_writers(&self, store: &Store) {
         if let Some(index_set) = self.indexer.ledger_set(store.path()) {
             self.indexer.release_writers(&index_set);
         }
     }
 
-    /// How the indexes over a store are, read from their files; nothing is opened or made.
-    pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
+    /// State of the indexes over a store, read from their files; opens and creates nothing.
+    pub fn report_indexes(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
         let index_set = self.indexer.ledger_set(store.path());
         index_set.map(|index_set| self.indexer.report_set(&index_set, Some(store))).transpose()
     }
 
-    /// How the indexes over the coder's notebook are.
-    pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
+    /// State of the indexes over the coder's notebook.
+    pub fn report_coder_indexes(&self) -> Result<IndexReport, RecallError> {
         self.indexer.report_set(&self.indexer.coder_set(), None)
     }
 

@@ -1,7 +1,12 @@
-//! Constants of the ranking, except those of the text scan (`literal/`) and BM25's parameters, which the
-//! index defines. They were tuned on development sets of chats, assistant sessions,
-//! coding sessions and Chinese messages, at values around which results change little; none is
-//! specific to one kind of data.
+//! Weights of the ranking, and how many texts it reads.
+//!
+//! Other constants are in the files that use them: relevance thresholds (`threshold.rs`), the
+//! regression behind the confidence (`confidence.rs`), the text scan (`literal/`); in `tome-finder`
+//! BM25's parameters, its boosts, and the shares of exact words and word pairs.
+//!
+//! The weights were tuned on development sets of chats, assistant sessions, coding sessions and
+//! Chinese messages, at values around which results change little; none is specific to one kind of
+//! data.
 
 /// Weight of the second, third … best chunk of an event: this to the power of its rank.
 pub(super) const CHUNK_DECAY: f32 = 0.3;
@@ -25,8 +30,8 @@ pub(super) const NEIGHBOR_SIMILARITY_SHARES: [(isize, f32); 4] =
 pub(super) const NEIGHBOR_WORDS: f32 = 50.0;
 /// Longer turns, in bytes, do not pair with long neighbors.
 pub(super) const NEIGHBOR_BYTES_MAX: usize = 2_400;
-/// Still longer ones are documents rather than turns and have no neighbors.
-pub(super) const TURN_BYTES_MAX: usize = 16_000;
+/// Still longer ones have no neighbors: they are documents rather than turns.
+pub(super) const TURN_WITH_NEIGHBORS_BYTES_MAX: usize = 16_000;
 /// Penalty for events with many chunks in the vector ranking.
 pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 
@@ -35,7 +40,7 @@ pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 pub(super) const SIMILARITY_WEIGHT: f32 = 1.3;
 /// The same among long documents, of which some part is close to anything.
 pub(super) const DOCUMENT_SIMILARITY_WEIGHT: f32 = 0.9;
-/// The same where words tell more: between people, turns are short and full of names; and several
+/// The same where words are more informative: between people, turns are short and full of names; and several
 /// questions in one are similar to no answer of one of them.
 pub(super) const LOW_SIMILARITY_WEIGHT: f32 = 0.45;
 /// Share of static vectors in the similarity of a text that has deep ones, too.

@@ -4,7 +4,7 @@
 //! the value, and `value` decides whether it is a secret.
 
 use super::binding::{self, Binding};
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::name::{NameStrength, SecretName};
 use super::randomness::is_random;
@@ -69,7 +69,7 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Redac
     // Prose quotes names with other quotes.
     let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
     (stated && value::is_secret(text, context, NameStrength::Firm))
-        .then(|| RedactionCut::secret(value.start, value.end, "password", Confidence::Placed))
+        .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
 }
 
 /// The new value in a plan that replaces an old one (`"old" -> "new"`); the old value ends at
@@ -83,7 +83,7 @@ pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Redactio
     let value = value_span::find_quoted(hay, hay.skip_blanks(arrow + 2))?;
     let text = value_span::examined_text(hay, value);
     value::is_secret(text, ValueContext::Quoted, NameStrength::Firm)
-        .then(|| RedactionCut::secret(value.start, value.end, "password", Confidence::Placed))
+        .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
 }
 
 /// A name and how its value is bound to it.
@@ -108,7 +108,7 @@ impl BoundName<'_> {
                 NameStrength::Weak => "secret",
                 _ => self.name.secret_kind(),
             };
-            RedactionCut::secret(value.start, value.find_real_end(hay), kind, Confidence::Placed)
+            RedactionCut::secret(value.start, value.find_real_end(hay), kind, CutCertainty::Placed)
         };
         let text = value_span::examined_text(hay, value);
         if self.is_plausible_value(hay, value, text)

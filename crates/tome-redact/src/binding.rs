@@ -186,13 +186,13 @@ fn find_unsigned_binding(
 /// The value next to a name that is itself a value: `name: DB_PASSWORD` followed by a line `value:
 /// …`, `"key": "password", "value": …`, `name="password" value=…`.
 fn find_paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
-    const GAP_BYTES_MAX: usize = 64;
+    const BINDING_GAP_BYTES_MAX: usize = 64;
     let gap = |b: u8| b.is_ascii_whitespace() || b == b',';
-    let mut word = hay.skip_while_within(at, GAP_BYTES_MAX, gap);
+    let mut word = hay.skip_while_within(at, BINDING_GAP_BYTES_MAX, gap);
     let mut written = false;
-    while hay.starts_with(word, "\\n") && word - at < GAP_BYTES_MAX {
+    while hay.starts_with(word, "\\n") && word - at < BINDING_GAP_BYTES_MAX {
         written = true;
-        word = hay.skip_while_within(word + 2, GAP_BYTES_MAX, gap);
+        word = hay.skip_while_within(word + 2, BINDING_GAP_BYTES_MAX, gap);
     }
     let line_break = || written || hay.slice(at, word).contains('\n');
     if word == at || !quoted && !line_break() {

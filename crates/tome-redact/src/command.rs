@@ -1,11 +1,11 @@
 //! Passwords in command-line arguments: `mysql -p…`, `sshpass -p …`, `curl -u user:…`.
 //!
 //! A line is parsed once, from the first known command to its end; later commands on the same line
-//! (`sshpass … mysql …`) are recognised along the way.
+//! (`sshpass … mysql …`) are recognized along the way.
 
-use super::commands::{COMMANDS, CommandRule, SecretForm};
+use super::command_rules::{COMMANDS, CommandRule, SecretForm};
 use super::cookie;
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_name_byte, is_quote};
 use super::value;
 use super::value_span::{ValueSpan, find_value};
@@ -364,5 +364,5 @@ fn find_secret(
         && !option
         && !value::is_placeholder(secret)
         && !value::is_placeholder_word(secret);
-    is_secret.then(|| RedactionCut::secret(start, end, "password", Confidence::Placed))
+    is_secret.then(|| RedactionCut::secret(start, end, "password", CutCertainty::Placed))
 }

@@ -2,7 +2,7 @@
 //!
 //! Cookie names stay. Values that identify a session are cut; values such as `theme=dark` stay.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::randomness::is_random;
 use super::value;
@@ -78,7 +78,7 @@ pub(crate) fn find_cookie_pairs(
         let end = hay.skip_while(value, is_cookie_value);
         let name = hay.slice(at, name_end);
         if is_session_cookie(name, hay.slice(value, end)) {
-            cuts.push(RedactionCut::secret(value, end, "cookie", Confidence::Guessed));
+            cuts.push(RedactionCut::secret(value, end, "cookie", CutCertainty::Guessed));
         }
         let expires = name.eq_ignore_ascii_case("expires");
         let rest =
@@ -140,6 +140,6 @@ pub(crate) fn find_cookie_line(
     let start = line_end - fields.last().map_or(0, |last| last.len());
     let is_secret = shaped && value.len() >= 8 && !value::is_placeholder(value);
     let cut = is_secret
-        .then(|| RedactionCut::secret(start, start + value.len(), "cookie", Confidence::Placed));
+        .then(|| RedactionCut::secret(start, start + value.len(), "cookie", CutCertainty::Placed));
     (cut, line_end)
 }

@@ -1,6 +1,6 @@
 //! Credential files: `.netrc`, `.pgpass`, and password hashes as in `/etc/shadow`.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_base64_byte};
 use super::value;
 
@@ -45,7 +45,7 @@ pub(crate) fn find_netrc(
             && !value::is_placeholder(text)
             && !value::is_placeholder_word(text)
         {
-            cuts.push(RedactionCut::secret(value, value_end, "password", Confidence::Placed));
+            cuts.push(RedactionCut::secret(value, value_end, "password", CutCertainty::Placed));
         }
         known = true;
         at = value_end;
@@ -95,7 +95,7 @@ pub(crate) fn find_pgpass(
         && !value::is_placeholder(password)
         && !value::is_placeholder_word(password);
     let cut = fits
-        .then(|| RedactionCut::secret(end - password.len(), end, "password", Confidence::Placed));
+        .then(|| RedactionCut::secret(end - password.len(), end, "password", CutCertainty::Placed));
     (cut, end)
 }
 
@@ -123,5 +123,5 @@ pub(crate) fn find_password_hash(
     let longest = hash.split(['$', ':', ',', '}']).map(str::len).max().unwrap_or(0);
     let has = |class: fn(&u8) -> bool| hash.bytes().any(|b| class(&b));
     let fits = longest >= BYTES_MIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    fits.then(|| RedactionCut::secret(start, end, "password-hash", Confidence::Prefixed))
+    fits.then(|| RedactionCut::secret(start, end, "password-hash", CutCertainty::Prefixed))
 }

@@ -45,7 +45,7 @@ impl RedactionMark<'_> {
 /// How certain a matcher is of the kind. The most certain of several overlapping cuts determines
 /// the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Confidence {
+pub(crate) enum CutCertainty {
     /// Stated by the user: private tags and configured patterns.
     Stated,
     /// The token has the prefix of its issuer.
@@ -65,12 +65,12 @@ pub struct RedactionCut<'r> {
     pub end: usize,
     /// The replacement text.
     pub mark: RedactionMark<'r>,
-    pub(crate) confidence: Confidence,
+    pub(crate) certainty: CutCertainty,
 }
 
 impl<'r> RedactionCut<'r> {
-    pub(crate) fn secret(start: usize, end: usize, kind: &'r str, confidence: Confidence) -> Self {
-        Self { start, end, mark: RedactionMark::Secret(kind), confidence }
+    pub(crate) fn secret(start: usize, end: usize, kind: &'r str, certainty: CutCertainty) -> Self {
+        Self { start, end, mark: RedactionMark::Secret(kind), certainty }
     }
 }
 
@@ -124,8 +124,8 @@ pub(crate) fn join_cuts(cuts: &mut Vec<RedactionCut<'_>>) {
             return false;
         }
         kept.end = kept.end.max(next.end);
-        if next.confidence < kept.confidence {
-            kept.confidence = next.confidence;
+        if next.certainty < kept.certainty {
+            kept.certainty = next.certainty;
             kept.mark = next.mark;
         }
         true

@@ -1,6 +1,6 @@
 //! Environment variables: `NAME=value` with a random value, whatever the name.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::randomness::{is_hex, is_random, is_uuid};
 use super::value_span::find_value;
@@ -20,7 +20,7 @@ pub(crate) fn find_env_value(hay: Haystack<'_>, equals: usize) -> Option<Redacti
     let value = find_value(hay, equals + 1)?;
     let text = hay.slice(value.start, value.end);
     is_secret_value(name, text).then(|| {
-        RedactionCut::secret(value.start, value.find_real_end(hay), "env", Confidence::Guessed)
+        RedactionCut::secret(value.start, value.find_real_end(hay), "env", CutCertainty::Guessed)
     })
 }
 

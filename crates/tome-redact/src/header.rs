@@ -1,7 +1,7 @@
 //! `Authorization` headers and bare bearer tokens.
 
 use super::base64::is_encoded_login;
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_base64_byte, is_quote};
 use super::name::NameStrength;
 use super::randomness::{is_random, is_uuid};
@@ -95,7 +95,7 @@ fn bearer_cut(start: usize, end: usize) -> RedactionCut<'static> {
 }
 
 fn cut_as(start: usize, end: usize, kind: &'static str) -> RedactionCut<'static> {
-    RedactionCut::secret(start, end, kind, Confidence::Placed)
+    RedactionCut::secret(start, end, kind, CutCertainty::Placed)
 }
 
 /// Skips the blanks between a scheme and its credentials, including `%20`.

@@ -5,18 +5,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::name::{self, NameStrength};
-use super::redactor::Redactor;
 use super::value::{self, ValueContext};
 
 /// The mark of a value that is a secret because of its key.
 const KEYED_MARK: &str = "[redacted:password]";
-
-impl Redactor {
-    /// Redacts every string in a JSON value, including keys.
-    pub fn redact_json(&self, value: &mut Value) {
-        *value = rewrite_json(value, &mut |text| self.redact(text));
-    }
-}
 
 /// Replaces values whose key announces a secret with a mark, and passes every other string and key
 /// through `redact`, some of them more than once.

@@ -3,11 +3,11 @@
 //! One pass of a literal scanner (`scanner`) finds the few positions where a secret could begin;
 //! a matcher for that kind examines the bytes around each. The matchers are:
 //!
-//! - `rules`, `rule`, `token`: tokens with the prefix of their issuer, from a table of rules, and
+//! - `token_rules`, `token_rule`, `token`: tokens with the prefix of their issuer, from a table of rules, and
 //!   tokens of a known shape around another literal;
 //! - `assignment` with `name`, `binding`, `value_span`, `value`: a name that announces a secret
 //!   and the value bound to it; `env`: variables with random values;
-//! - `command`, `commands`: options and arguments of commands that take a password;
+//! - `command`, `command_rules`: options and arguments of commands that take a password;
 //! - `header`, `cookie`, `url`: HTTP credentials; `credential_file`: `.netrc`, `.pgpass` and
 //!   others; `manifest`: Kubernetes secrets;
 //! - `pem`, `wallet`, `mnemonic`: private keys in their encodings;
@@ -23,7 +23,7 @@ mod assignment;
 mod base64;
 mod binding;
 mod command;
-mod commands;
+mod command_rules;
 mod cookie;
 mod credential_file;
 mod cut;
@@ -39,10 +39,10 @@ mod pem;
 mod private;
 mod randomness;
 mod redactor;
-mod rule;
-mod rules;
 mod scanner;
 mod token;
+mod token_rule;
+mod token_rules;
 mod url;
 mod value;
 mod value_span;

@@ -1,7 +1,7 @@
 //! Kubernetes secrets: the values under `data` and `stringData` of a document with `kind: Secret`,
 //! in YAML and JSON.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::value;
 use super::value_span::find_value;
@@ -145,7 +145,7 @@ fn find_yaml_values(
         match block {
             // A line of a block scalar.
             Some((key_indent, _)) if word - line > key_indent => {
-                cuts.push(RedactionCut::secret(word, end, "kubernetes", Confidence::Placed));
+                cuts.push(RedactionCut::secret(word, end, "kubernetes", CutCertainty::Placed));
                 continue;
             }
             _ => block = None,
@@ -178,7 +178,7 @@ fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<RedactionCut<'stat
     let end = value.find_real_end(hay);
     let text = hay.slice(value.start, end);
     if !value::is_placeholder(text) {
-        cuts.push(RedactionCut::secret(value.start, end, "kubernetes", Confidence::Placed));
+        cuts.push(RedactionCut::secret(value.start, end, "kubernetes", CutCertainty::Placed));
     }
     end
 }

@@ -6,22 +6,22 @@
 
 use std::sync::LazyLock;
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, work};
 
 /// Words of the shortest mnemonic.
-const WORDS_MIN: usize = 12;
+const MNEMONIC_WORDS_MIN: usize = 12;
 /// Length of the longest word in the list.
-const WORD_BYTES_MAX: usize = 8;
+const MNEMONIC_WORD_BYTES_MAX: usize = 8;
 /// Length of the blanks, commas, quotes and numbers between two words.
-const GAP_BYTES_MAX: usize = 6;
+const WORD_GAP_BYTES_MAX: usize = 6;
 
 /// The words in alphabetical order.
 static WORDS: LazyLock<Vec<&'static str>> =
     LazyLock::new(|| include_str!("bip39_english.txt").split_ascii_whitespace().collect());
 
 /// Length of the shortest mnemonic: twelve three-letter words.
-const MNEMONIC_BYTES_MIN: usize = 4 * WORDS_MIN - 1;
+const MNEMONIC_BYTES_MIN: usize = 4 * MNEMONIC_WORDS_MIN - 1;
 
 /// Finds the mnemonics in a text.
 pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<RedactionCut<'static>>) {
@@ -60,18 +60,18 @@ fn find_in_range(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Redac
             gap_bytes = 0;
             continue;
         }
-        let is_word = (3..=WORD_BYTES_MAX).contains(&word_bytes);
+        let is_word = (3..=MNEMONIC_WORD_BYTES_MAX).contains(&word_bytes);
         words += usize::from(is_word);
         gap_bytes += 1;
-        if word_bytes > 0 && !is_word || gap_bytes > GAP_BYTES_MAX {
-            if words >= WORDS_MIN {
+        if word_bytes > 0 && !is_word || gap_bytes > WORD_GAP_BYTES_MAX {
+            if words >= MNEMONIC_WORDS_MIN {
                 find_in_words(hay, start, at, cuts);
             }
             words = 0;
         }
         word_bytes = 0;
     }
-    if words + usize::from(word_bytes > 0) >= WORDS_MIN {
+    if words + usize::from(word_bytes > 0) >= MNEMONIC_WORDS_MIN {
         find_in_words(hay, start, to, cuts);
     }
 }
@@ -126,7 +126,7 @@ impl WordRun {
         self.numbers.dedup();
         let distinct = self.numbers.len();
         self.numbers.clear();
-        (count >= WORDS_MIN && distinct * 3 >= count * 2)
-            .then(|| RedactionCut::secret(self.start, self.end, "mnemonic", Confidence::Prefixed))
+        (count >= MNEMONIC_WORDS_MIN && distinct * 3 >= count * 2)
+            .then(|| RedactionCut::secret(self.start, self.end, "mnemonic", CutCertainty::Prefixed))
     }
 }

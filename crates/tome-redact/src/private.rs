@@ -6,7 +6,7 @@
 
 use memchr::memchr_iter;
 
-use super::cut::{Confidence, RedactionCut, RedactionMark};
+use super::cut::{CutCertainty, RedactionCut, RedactionMark};
 use super::haystack::Haystack;
 
 /// Length limit of a tag's attributes.
@@ -21,7 +21,7 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<RedactionCut<'static>
             start,
             end,
             mark: RedactionMark::Private,
-            confidence: Confidence::Stated,
+            certainty: CutCertainty::Stated,
         });
     };
     let mut opened: Option<usize> = None;

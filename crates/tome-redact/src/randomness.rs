@@ -2,8 +2,8 @@
 //!
 //! People write words: letters of one case in a row, digits at the end, a capital at the start.
 //! Generated text switches between lower case, upper case and digits nearly every other character.
-//! The measure is therefore how often the class changes between neighbouring characters; a change
-//! from upper to lower case is not counted, because names are capitalised.
+//! The measure is therefore how often the class changes between neighboring characters; a change
+//! from upper to lower case is not counted, because names are capitalized.
 
 /// Shorter texts cannot be classified.
 const BYTES_MIN: usize = 16;

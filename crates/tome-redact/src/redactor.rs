@@ -9,7 +9,7 @@ use std::ops::Range;
 use regex::{Regex, RegexBuilder};
 
 use super::cut::{
-    self, Confidence, KIND_BYTES_MAX, RedactionCut, RedactionMark, apply_cuts, is_kind_byte,
+    self, CutCertainty, KIND_BYTES_MAX, RedactionCut, RedactionMark, apply_cuts, is_kind_byte,
 };
 use super::error::PatternError;
 use super::haystack::Haystack;
@@ -170,27 +170,27 @@ fn find_pattern_cuts<'s>(
             start: secret.start(),
             end: secret.end(),
             mark: RedactionMark::Secret(name),
-            confidence: Confidence::Stated,
+            certainty: CutCertainty::Stated,
         })
     })
 }
 
-fn compile_pattern(own: &CustomPattern) -> Result<(String, Regex), PatternError> {
-    let name = own.name.clone();
+fn compile_pattern(custom: &CustomPattern) -> Result<(String, Regex), PatternError> {
+    let name = custom.name.clone();
     let fits = (1..=KIND_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_kind_byte);
     if !fits {
         return Err(PatternError::Name {
             name: name.get(..name.floor_char_boundary(80)).unwrap_or_default().to_owned(),
         });
     }
-    if own.pattern.len() > PATTERN_BYTES_MAX {
+    if custom.pattern.len() > PATTERN_BYTES_MAX {
         return Err(PatternError::TooLong {
             name,
-            bytes: own.pattern.len(),
+            bytes: custom.pattern.len(),
             bytes_max: PATTERN_BYTES_MAX,
         });
     }
-    match RegexBuilder::new(&own.pattern)
+    match RegexBuilder::new(&custom.pattern)
         .size_limit(COMPILED_BYTES_MAX)
         .dfa_size_limit(COMPILED_BYTES_MAX)
         .build()

@@ -8,8 +8,8 @@ use super::cut::{RedactionCut, find_mark_end};
 use super::haystack::Haystack;
 use super::mnemonic;
 use super::name::STEMS;
-use super::rules::RULES;
 use super::token::{self, SHAPES};
+use super::token_rules::RULES;
 use super::{
     assignment, command, cookie, credential_file, env, header, manifest, pem, url, wallet,
 };

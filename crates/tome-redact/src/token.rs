@@ -1,13 +1,13 @@
 //! Matches tokens by their issuer's prefix, or by a known shape around another literal.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_base64_byte, is_word_byte};
 use super::randomness::is_random;
-use super::rule::{Alphabet, PrefixPosition, TokenCheck, TokenRule};
+use super::token_rule::{Alphabet, PrefixPosition, TokenCheck, TokenRule};
 
 /// Bytes of a token that are examined; a match is cut to its real end. Without the limit, a text
 /// full of prefixes that match no rule would be examined to its end for each of them.
-const EXAMINED_BYTES_MAX: usize = 1024;
+const TOKEN_EXAMINED_BYTES_MAX: usize = 1024;
 
 /// Matches a rule whose prefix was found here.
 pub(crate) fn match_rule(
@@ -24,8 +24,11 @@ pub(crate) fn match_rule(
         return None;
     }
     let from = at + rule.prefix.len();
-    let end =
-        rule.alphabet.skip_run(hay, from, EXAMINED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)));
+    let end = rule.alphabet.skip_run(
+        hay,
+        from,
+        TOKEN_EXAMINED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)),
+    );
     let rest = hay.slice(from, end);
     let fits = (rule.bytes_min..=rule.bytes_max).contains(&rest.len());
     // A token of fixed length must end with the word.
@@ -35,11 +38,13 @@ pub(crate) fn match_rule(
     }
     let end = match rule.kind {
         "aws" => find_aws_pair_end(hay, end),
-        _ if rest.len() + 4 >= EXAMINED_BYTES_MAX => rule.alphabet.skip_run(hay, from, usize::MAX),
+        _ if rest.len() + 4 >= TOKEN_EXAMINED_BYTES_MAX => {
+            rule.alphabet.skip_run(hay, from, usize::MAX)
+        }
         _ => end,
     };
     let start = if rule.keeps_prefix { from } else { at };
-    Some(RedactionCut::secret(start, end, rule.kind, Confidence::Prefixed))
+    Some(RedactionCut::secret(start, end, rule.kind, CutCertainty::Prefixed))
 }
 
 impl Alphabet {
@@ -143,7 +148,7 @@ pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<RedactionCut<'sta
         return None;
     }
     let end = hay.skip_back_while(all, all - at, |b| b == b'.');
-    Some(RedactionCut::secret(at, end, "jwt", Confidence::Prefixed))
+    Some(RedactionCut::secret(at, end, "jwt", CutCertainty::Prefixed))
 }
 
 /// A literal inside or at the end of a token, and the shape around it.
@@ -208,7 +213,7 @@ pub(crate) fn match_shape(
         shape.kind != "telegram" || (start..at).all(|digit| hay.byte_at(digit).is_ascii_digit());
     let literal_start = if shape.keeps_before { at + 1 } else { start };
     (fits && stripe && telegram)
-        .then(|| RedactionCut::secret(literal_start, end, shape.kind, Confidence::Prefixed))
+        .then(|| RedactionCut::secret(literal_start, end, shape.kind, CutCertainty::Prefixed))
 }
 
 /// The token of a Discord bot: its id in base64, a six-character timestamp and a signature,
@@ -225,5 +230,5 @@ pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<Redact
     }
     let end = hay.skip_while_within(time + 1, 48, is_word_byte);
     let is_token = (26..=40).contains(&(end - time - 1)) && is_random(hay.slice(start, end));
-    is_token.then(|| RedactionCut::secret(start, end, "discord", Confidence::Prefixed))
+    is_token.then(|| RedactionCut::secret(start, end, "discord", CutCertainty::Prefixed))
 }

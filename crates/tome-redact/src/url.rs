@@ -2,7 +2,7 @@
 //!
 //! Scheme, user and host stay. The password is cut, and so is a lone user that is itself a token.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::Haystack;
 use super::randomness::is_random;
 use super::value;
@@ -41,7 +41,7 @@ pub(crate) fn find_url_password(
     } else {
         is_token_user(secret)
     };
-    is_secret.then(|| RedactionCut::secret(cut.0, cut.1, "url", Confidence::Placed))
+    is_secret.then(|| RedactionCut::secret(cut.0, cut.1, "url", CutCertainty::Placed))
 }
 
 /// `user:password@tcp(host)`, the DSN format of Go drivers; `at_sign` is the `@`.
@@ -53,7 +53,7 @@ pub(crate) fn find_dsn_password(
     let secret = hay.slice(start, at_sign);
     let bound =
         hay.byte_before(start) == b':' && !secret.is_empty() && !value::is_placeholder(secret);
-    bound.then(|| RedactionCut::secret(start, at_sign, "url", Confidence::Placed))
+    bound.then(|| RedactionCut::secret(start, at_sign, "url", CutCertainty::Placed))
 }
 
 /// Whether a user name looks generated.

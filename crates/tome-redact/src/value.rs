@@ -226,7 +226,7 @@ fn is_member_path(value: &str) -> bool {
     value.contains('.') && value.split('.').all(names)
 }
 
-/// `Uint8ArrayFromBase64`: capitalised words with numbers in between.
+/// `Uint8ArrayFromBase64`: capitalized words with numbers in between.
 fn is_camel_case_type(part: &str) -> bool {
     let words = split_camel_case(part).filter(|word| word.len() >= 4).count();
     part.starts_with(|c: char| c.is_ascii_uppercase()) && words >= 3 && !is_random(part)

@@ -6,7 +6,7 @@ use super::name::SecretName;
 
 /// Bytes of a value that are examined; a secret is cut to its real end. Without the limit, a text
 /// of names without blanks would be scanned once per name.
-const EXAMINED_BYTES_MAX: usize = 256;
+const VALUE_EXAMINED_BYTES_MAX: usize = 256;
 /// The same for a quoted value, which may contain blanks.
 const QUOTED_BYTES_MAX: usize = 4096;
 /// Backslashes before a quote, enough for four levels of nesting.
@@ -31,7 +31,7 @@ impl ValueSpan {
             let quote = hay.byte_before(self.start);
             return hay.skip_while(self.end, |b| b != quote && b != b'\n');
         }
-        if self.end - self.start + 4 < EXAMINED_BYTES_MAX {
+        if self.end - self.start + 4 < VALUE_EXAMINED_BYTES_MAX {
             return self.end;
         }
         let mut at = self.end;
@@ -111,7 +111,7 @@ fn non_empty_span(start: usize, end: usize, quoted: bool) -> Option<ValueSpan> {
 
 /// An unquoted value: up to whitespace or a delimiter.
 fn find_unquoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
-    let reach = hay.floor_boundary(start + EXAMINED_BYTES_MAX);
+    let reach = hay.floor_boundary(start + VALUE_EXAMINED_BYTES_MAX);
     let mut at = start;
     while at < reach && !is_unquoted_end(hay, at) {
         at += 1;
@@ -212,7 +212,7 @@ pub(crate) fn find_block_scalar(hay: Haystack<'_>, start: usize) -> Option<usize
 
 /// The value up to this byte on the same line.
 pub(crate) fn find_until(hay: Haystack<'_>, start: usize, close: u8) -> Option<ValueSpan> {
-    let end = hay.skip_while_within(start, EXAMINED_BYTES_MAX, |b| b != close && b != b'\n');
+    let end = hay.skip_while_within(start, VALUE_EXAMINED_BYTES_MAX, |b| b != close && b != b'\n');
     let closed = hay.byte_at(end) == close;
     closed.then(|| non_empty_span(start, end, false)).flatten()
 }
@@ -230,6 +230,6 @@ pub(crate) fn find_element_text(
 
 /// The part of the value that is examined.
 pub(crate) fn examined_text(hay: Haystack<'_>, value: ValueSpan) -> &str {
-    let end = value.end.min(value.start + EXAMINED_BYTES_MAX);
+    let end = value.end.min(value.start + VALUE_EXAMINED_BYTES_MAX);
     hay.slice(value.start, hay.floor_boundary(end))
 }

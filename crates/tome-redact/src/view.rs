@@ -4,7 +4,7 @@
 //! secret in two. Matchers therefore also run on this view, and every cut is mapped back to the
 //! original text, including the sequences inside the secret.
 //!
-//! Sequences are recognised as raw bytes (`ESC [ … m`), as JSON or shell escapes (`\u001b[…m`,
+//! Sequences are recognized as raw bytes (`ESC [ … m`), as JSON or shell escapes (`\u001b[…m`,
 //! `\x1b[…m`, `\033[…m`, `\e[…m`), in caret notation (`^[[…m`), and without the escape byte
 //! (`[1;32m`), which some tools strip. Sequences that move the cursor become a blank. JSON escapes
 //! of printable characters (`\u003c`) become the character.

@@ -1,6 +1,6 @@
 //! Private keys of wallets in wallet import format: base58, 51 or 52 characters.
 
-use super::cut::{Confidence, RedactionCut};
+use super::cut::{CutCertainty, RedactionCut};
 use super::haystack::{Haystack, is_word_byte};
 use super::randomness::is_random;
 use super::token::is_base58_byte;
@@ -19,5 +19,6 @@ pub(crate) fn find_wallet_key(hay: Haystack<'_>, at: usize) -> Option<RedactionC
     let key = hay.slice(at, end);
     let known = KEY_PREFIXES.iter().any(|start| key.starts_with(start));
     let fits = known && key.len() == length && !is_word_byte(hay.byte_at(end));
-    (fits && is_random(key)).then(|| RedactionCut::secret(at, end, "wallet", Confidence::Prefixed))
+    (fits && is_random(key))
+        .then(|| RedactionCut::secret(at, end, "wallet", CutCertainty::Prefixed))
 }

@@ -5,23 +5,23 @@ use std::time::{Duration, Instant};
 /// Enough for a busy machine; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Polls until `look` returns a value.
+/// Polls until `poll` returns a value.
 ///
 /// # Panics
 /// After 20 seconds.
-pub fn eventually<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    let seen = eventually_within(PATIENCE, look);
-    assert!(seen.is_some(), "timed out waiting for {what}");
+pub fn eventually<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
+    let found = eventually_within(PATIENCE, poll);
+    assert!(found.is_some(), "timed out waiting for {what}");
     #[expect(clippy::expect_used, reason = "asserted in the line above")]
-    seen.expect("a value")
+    found.expect("a value")
 }
 
-/// Polls until `look` returns a value, at most for `patience`.
-pub fn eventually_within<T>(patience: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+/// Polls until `poll` returns a value, at most for `patience`.
+pub fn eventually_within<T>(patience: Duration, mut poll: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + patience;
     loop {
-        if let Some(seen) = look() {
-            return Some(seen);
+        if let Some(found) = poll() {
+            return Some(found);
         }
         if Instant::now() >= deadline {
             return None;

@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn budgets_count_every_script() {
+    fn every_script_counts_toward_a_budget() {
         for (text, tokens) in [("", 0), ("abcdef", 2), ("记忆", 2), ("é🦀a", 3)] {
             assert_eq!(budget_tokens(text), tokens, "{text}");
         }
@@ -207,7 +207,7 @@ mod tests {
         }
 
         #[test]
-        fn no_text_is_free_and_no_byte_costs_more_than_two_tokens(text in "\\PC{1,200}") {
+        fn every_text_costs_at_least_one_token_and_at_most_two_per_byte(text in "\\PC{1,200}") {
             let tokens = estimate_tokens(&text);
             prop_assert!(tokens >= 1 || text.trim().is_empty());
             prop_assert!(tokens <= 2 * text.len() as u64);

@@ -67,7 +67,7 @@ pub fn truncate_words(text: &str, chars_max: usize) -> String {
     if text.chars().count() <= chars_max {
         return text.to_owned();
     }
-    // Leaves room for the ellipsis and a closing backtick.
+    // Leaves space for the ellipsis and a closing backtick.
     let kept: String = text.chars().take(chars_max.saturating_sub(2)).collect();
     let whole = match kept.rsplit_once(char::is_whitespace) {
         Some((words, last)) if last.chars().count() < 24 && !words.is_empty() => words,
@@ -190,14 +190,14 @@ fn cut_excerpt(text: &str, matched: &Range<usize>, chars_max: usize, keeps_lines
             .collect();
     }
     // Both ends may need an ellipsis.
-    let room = chars_max.saturating_sub(2);
+    let core_max = chars_max.saturating_sub(2);
     let mut core: Vec<char> =
-        collapse_spaces(matched.chars(), keeps_lines).take(room + 1).collect();
-    let is_long = core.len() > room;
+        collapse_spaces(matched.chars(), keeps_lines).take(core_max + 1).collect();
+    let is_long = core.len() > core_max;
     if is_long {
-        truncate_graphemes(&mut core, MatchSide::After, room);
+        truncate_graphemes(&mut core, MatchSide::After, core_max);
     }
-    let left = room.saturating_sub(core.len());
+    let left = core_max.saturating_sub(core.len());
     let mut head: Vec<char> =
         collapse_spaces(before.chars().rev(), keeps_lines).take(left + 1).collect();
     let after = if is_long { "" } else { after };
@@ -266,23 +266,23 @@ enum MatchSide {
 }
 
 /// Shortens the text on one side of the match, between words if possible. Returns whether it did.
-fn shorten(away: &mut Vec<char>, direction: MatchSide, room: usize) -> bool {
-    if away.len() <= room {
+fn shorten(text: &mut Vec<char>, direction: MatchSide, chars_max: usize) -> bool {
+    if text.len() <= chars_max {
         return false;
     }
-    let beyond = away.get(room).is_some_and(|c| c.is_whitespace());
-    let last_space = away.iter().take(room).rposition(|c| c.is_whitespace());
+    let beyond = text.get(chars_max).is_some_and(|c| c.is_whitespace());
+    let last_space = text.iter().take(chars_max).rposition(|c| c.is_whitespace());
     match last_space {
-        _ if beyond => away.truncate(room),
+        _ if beyond => text.truncate(chars_max),
         // In an unspaced script or one long word, cutting at the space would leave too little.
-        Some(at) if at * 2 >= room || room - at <= LONG_WORD_CHARS => away.truncate(at),
-        _ => truncate_graphemes(away, direction, room),
+        Some(at) if at * 2 >= chars_max || chars_max - at <= LONG_WORD_CHARS => text.truncate(at),
+        _ => truncate_graphemes(text, direction, chars_max),
     }
     true
 }
 
 /// Truncates without splitting a grapheme.
-fn truncate_graphemes(chars: &mut Vec<char>, direction: MatchSide, room: usize) {
+fn truncate_graphemes(chars: &mut Vec<char>, direction: MatchSide, chars_max: usize) {
     let splits = |at: usize| {
         let inner = at.checked_sub(1).and_then(|inner| chars.get(inner)).copied();
         let (left, right) = match direction {
@@ -291,8 +291,9 @@ fn truncate_graphemes(chars: &mut Vec<char>, direction: MatchSide, room: usize) 
         };
         left == Some(JOINER) || right.is_some_and(extends_grapheme)
     };
-    let whole = (room.saturating_sub(GRAPHEME_CHARS_MAX)..=room).rev().find(|at| !splits(*at));
-    chars.truncate(whole.filter(|at| *at > 0).unwrap_or(room));
+    let whole =
+        (chars_max.saturating_sub(GRAPHEME_CHARS_MAX)..=chars_max).rev().find(|at| !splits(*at));
+    chars.truncate(whole.filter(|at| *at > 0).unwrap_or(chars_max));
 }
 
 /// Joins the parts of an emoji.

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sentence_gets_one_full_stop() {
+    fn a_sentence_ends_with_one_full_stop() {
         for (text, expected) in
             [("a\nb", "a b."), ("a.", "a."), ("(a.)", "(a.)"), ("好。", "好。"), ("a!", "a!")]
         {

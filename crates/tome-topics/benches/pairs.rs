@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use tome_model::{Agent, Millis, NodeId, SessionId};
 use tome_topics::{
-    FileAction, FileRecord, Grouping, SegmentRecord, TopicMap, TopicNames, TurnRecord, quantize,
+    FileAction, FileRecord, GraphWeights, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
 };
 
 /// A stream of numbers without a pattern, the same in every run.
@@ -227,17 +227,17 @@ impl Pairs {
 /// A way to group segments: a group per segment, in their order.
 type Method = dyn Fn(&[SegmentRecord], usize) -> Vec<usize>;
 
-fn topic_groups(segments: &[SegmentRecord], grouping: &Grouping) -> Vec<usize> {
-    let map = TopicMap::build_with(segments.to_vec(), &TopicNames::default(), grouping);
-    let mut of: HashMap<String, usize> = HashMap::new();
-    for (index, (_, members)) in map.memberships().into_iter().enumerate() {
-        of.extend(members.into_iter().map(|id| (id, index)));
+fn topic_groups(segments: &[SegmentRecord], weights: &GraphWeights) -> Vec<usize> {
+    let map = TopicMap::build_with(segments.to_vec(), &GroupIds::default(), weights);
+    let mut group_of: HashMap<String, usize> = HashMap::new();
+    for (index, members) in map.group_ids().groups.clone().into_values().enumerate() {
+        group_of.extend(members.into_iter().map(|id| (id, index)));
     }
-    let alone = of.len();
+    let alone = group_of.len();
     segments
         .iter()
         .enumerate()
-        .map(|(index, one)| of.get(one.id.as_str()).copied().unwrap_or(alone + index))
+        .map(|(index, one)| group_of.get(one.id.as_str()).copied().unwrap_or(alone + index))
         .collect()
 }
 
@@ -287,10 +287,13 @@ fn k_means(segments: &[SegmentRecord], count: usize) -> Vec<usize> {
     let mut groups = vec![0; points.len()];
     for _ in 0..15 {
         for (group, point) in groups.iter_mut().zip(&points) {
-            let near = |center: &Vec<f64>| -> f64 {
+            let similarity = |center: &Vec<f64>| -> f64 {
                 point.iter().zip(center).map(|(a, b)| a * b).sum::<f64>()
             };
-            let best = centers.iter().enumerate().max_by(|a, b| near(a.1).total_cmp(&near(b.1)));
+            let best = centers
+                .iter()
+                .enumerate()
+                .max_by(|a, b| similarity(a.1).total_cmp(&similarity(b.1)));
             *group = best.map_or(0, |(at, _)| at);
         }
         for (at, center) in centers.iter_mut().enumerate() {
@@ -360,7 +363,7 @@ fn mean_scores(repositories: &[Repository], method: &Method) -> (f64, f64, f64) 
 }
 
 fn compare(title: &str, repositories: &[Repository]) {
-    let topics = |segments: &[SegmentRecord], _| topic_groups(segments, &Grouping::default());
+    let topics = |segments: &[SegmentRecord], _| topic_groups(segments, &GraphWeights::default());
     let file = |segments: &[SegmentRecord], _| same_top_file(segments);
     let linked = |segments: &[SegmentRecord], _| components(segments);
     let methods: [(&str, &Method); 4] = [
@@ -387,16 +390,17 @@ fn tune() {
     for resolution in [15, 25, 40, 60, 90, 150] {
         for neighbors in [8, 12, 20] {
             for file in [150, 350, 600] {
-                let grouping = Grouping { resolution, neighbors, file, ..Grouping::default() };
-                let method = move |segments: &[SegmentRecord], _| topic_groups(segments, &grouping);
+                let weights =
+                    GraphWeights { resolution, neighbors, file, ..GraphWeights::default() };
+                let method = move |segments: &[SegmentRecord], _| topic_groups(segments, &weights);
                 let (precision, recall, f1) = mean_scores(&repositories, &method);
-                results.push((f1, precision, recall, grouping));
+                results.push((f1, precision, recall, weights));
             }
         }
     }
     results.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (f1, precision, recall, grouping) in results.iter().take(14) {
-        println!("F1 {f1:.3}  precision {precision:.3}  recall {recall:.3}  {grouping:?}");
+    for (f1, precision, recall, weights) in results.iter().take(14) {
+        println!("F1 {f1:.3}  precision {precision:.3}  recall {recall:.3}  {weights:?}");
     }
 }
 

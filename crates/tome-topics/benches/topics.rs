@@ -13,7 +13,7 @@ use std::time::Instant;
 
 use tome_model::{Agent, Millis, NodeId, SessionId};
 use tome_topics::{
-    FileAction, FileRecord, SegmentRecord, TopicMap, TopicNames, TurnRecord, quantize,
+    FileAction, FileRecord, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
 };
 
 /// A stream of numbers without a pattern, the same in every run.
@@ -73,7 +73,7 @@ fn main() {
         let records: Vec<SegmentRecord> = (0..segments).map(|n| segment(n, segments)).collect();
         let copy = records.clone();
         let begun = Instant::now();
-        let map = TopicMap::build(copy, &TopicNames::default());
+        let map = TopicMap::build(copy, &GroupIds::default());
         let took = begun.elapsed();
         let status = black_box(map.status());
         let new = vec![segment(segments + 1, segments)];

@@ -1,12 +1,10 @@
 //! All topics of a project.
 
-use std::collections::BTreeSet;
-
 use crate::extent::Extent;
+use crate::graph_weights::GraphWeights;
 use crate::group::{Group, find_topic_groups};
-use crate::grouping::Grouping;
+use crate::group_ids::GroupIds;
 use crate::named::{NamedTopic, TopicKind, collect_named};
-use crate::names::TopicNames;
 use crate::path::Renames;
 use crate::record::SegmentRecord;
 
@@ -17,7 +15,7 @@ pub struct TopicMap {
     pub(crate) renames: Renames,
     pub(crate) named: Vec<NamedTopic>,
     pub(crate) groups: Vec<Group>,
-    pub(crate) names: TopicNames,
+    pub(crate) group_ids: GroupIds,
 }
 
 /// A topic in a list.
@@ -27,9 +25,9 @@ pub struct Topic {
     pub id: String,
     /// Its kind.
     pub kind: TopicKind,
-    /// A name, or the terms that tell a group apart.
+    /// A name, or the terms that distinguish a group.
     pub label: String,
-    /// For a group, the title of the segment that says most of it.
+    /// For a group, the title of its most typical segment.
     pub title: String,
     /// When and by whom it was worked on.
     pub extent: Extent,
@@ -50,26 +48,26 @@ pub struct TopicStatus {
 
 impl TopicMap {
     /// Finds the topics of segments. `last` keeps the ids of groups; it does not change the groups.
-    pub fn build(segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
-        Self::build_with(segments, last, &Grouping::default())
+    pub fn build(segments: Vec<SegmentRecord>, last: &GroupIds) -> Self {
+        Self::build_with(segments, last, &GraphWeights::default())
     }
 
     /// The same with other weights.
     pub fn build_with(
         mut segments: Vec<SegmentRecord>,
-        last: &TopicNames,
-        grouping: &Grouping,
+        last: &GroupIds,
+        weights: &GraphWeights,
     ) -> Self {
         sort_segments(&mut segments);
         let renames = Renames::collect(&segments);
         let named = collect_named(&segments, &renames);
-        let (groups, names) = find_topic_groups(&segments, &named, last, grouping);
-        Self { segments, renames, named, groups, names }
+        let (groups, group_ids) = find_topic_groups(&segments, &named, last, weights);
+        Self { segments, renames, named, groups, group_ids }
     }
 
     /// The ids of the groups, for the next time.
-    pub fn names(&self) -> &TopicNames {
-        &self.names
+    pub fn group_ids(&self) -> &GroupIds {
+        &self.group_ids
     }
 
     /// Numbers about all topics.
@@ -85,7 +83,7 @@ impl TopicMap {
 
     /// The extent of the whole project.
     pub fn extent(&self) -> Extent {
-        Extent::measure(self.segments.iter())
+        Extent::from_segments(self.segments.iter())
     }
 
     /// The most important topics of a kind: most days of work first, then the latest.
@@ -110,7 +108,7 @@ impl TopicMap {
             return self.find_named(&newest).map(NamedTopic::id);
         }
         let named = self.find_named(id).map(NamedTopic::id);
-        named.or_else(|| self.names.resolve(id).map(str::to_owned))
+        named.or_else(|| self.group_ids.resolve(id).map(str::to_owned))
     }
 
     /// Finds a topic by its current or former id.
@@ -163,7 +161,7 @@ impl TopicMap {
             kind: TopicKind::Group,
             label: if group.terms.is_empty() { title.to_owned() } else { group.terms.join(", ") },
             title: title.to_owned(),
-            extent: Extent::measure(self.segments_at(&group.segments)),
+            extent: Extent::from_segments(self.segments_at(&group.segments)),
         }
     }
 
@@ -173,13 +171,8 @@ impl TopicMap {
             kind: topic.kind,
             label: topic.name.clone(),
             title: String::new(),
-            extent: Extent::measure(self.segments_at(&topic.segments)),
+            extent: Extent::from_segments(self.segments_at(&topic.segments)),
         }
-    }
-
-    /// The members of each group by its id: ids of segments.
-    pub fn memberships(&self) -> Vec<(String, BTreeSet<String>)> {
-        self.names.groups.iter().map(|(id, segments)| (id.clone(), segments.clone())).collect()
     }
 }
 

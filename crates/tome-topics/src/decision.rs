@@ -1,6 +1,6 @@
 //! The last decision about a file, for an agent that is about to edit it.
 //!
-//! The agent did not ask, so in doubt there is none: the decision must be about this file beyond doubt,
+//! The agent did not ask, so a doubtful decision is left out: the decision must be about this file beyond doubt,
 //! and nothing later may speak of the same subject, correct the work on the file, or delete it.
 
 use std::collections::BTreeSet;

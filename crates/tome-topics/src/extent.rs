@@ -39,8 +39,7 @@ pub struct WeekActivity {
 }
 
 impl Extent {
-    /// Measures segments.
-    pub(crate) fn measure<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Self {
+    pub(crate) fn from_segments<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Self {
         let mut days: BTreeSet<&str> = BTreeSet::new();
         let mut sessions: BTreeSet<&SessionId> = BTreeSet::new();
         let mut agents: BTreeSet<&Agent> = BTreeSet::new();
@@ -67,8 +66,8 @@ impl Extent {
     }
 }
 
-/// The activity by week, from the first week to the last, quiet ones included; of a long time the
-/// end.
+/// The activity by week, from the first week to the last, including quiet weeks; only the last weeks
+/// of a long period.
 pub(crate) fn count_weeks<'a>(
     segments: impl Iterator<Item = &'a SegmentRecord>,
 ) -> Vec<WeekActivity> {

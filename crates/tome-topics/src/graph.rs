@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::grouping::Grouping;
+use crate::graph_weights::GraphWeights;
 use crate::leiden::Graph;
 use crate::limits::{
     CONTINUES, EDGE_MAX, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN, RARE_SHARE,
@@ -25,11 +25,11 @@ const GENERIC_FILES: [&str; 22] = [
 pub(crate) fn build_graph(
     segments: &[SegmentRecord],
     named: &[NamedTopic],
-    grouping: &Grouping,
+    weights: &GraphWeights,
 ) -> Graph {
-    let mut edges = find_similar(segments, grouping);
+    let mut edges = find_similar(segments, weights);
     for topic in named {
-        add_shared(topic, segments.len(), grouping, &mut edges);
+        add_shared(topic, segments.len(), weights, &mut edges);
     }
     let indexes: BTreeMap<&str, usize> =
         segments.iter().enumerate().map(|(index, one)| (one.id.as_str(), index)).collect();
@@ -60,30 +60,31 @@ pub(crate) fn edges_of(
     index: usize,
     segments: &[SegmentRecord],
     named: &[NamedTopic],
-    grouping: &Grouping,
+    weights: &GraphWeights,
 ) -> BTreeMap<usize, i64> {
     let mut edges: BTreeMap<usize, i64> =
-        find_similar_to(index, segments, grouping).into_iter().collect();
+        find_similar_to(index, segments, weights).into_iter().collect();
     for topic in named.iter().filter(|topic| topic.segments.binary_search(&index).is_ok()) {
-        let Some((weight, reach)) = link_weight(topic, segments.len(), grouping) else {
+        let Some((weight, reach)) = link_weight(topic, segments.len(), weights) else {
             continue;
         };
-        let own = topic.segments.partition_point(|other| *other < index);
-        let near = topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(own) <= reach);
-        for (_, other) in near.filter(|(_, other)| **other != index) {
+        let position = topic.segments.partition_point(|other| *other < index);
+        let linked =
+            topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(position) <= reach);
+        for (_, other) in linked.filter(|(_, other)| **other != index) {
             *edges.entry(*other).or_insert(0) += weight;
         }
     }
-    let Some(own) = segments.get(index) else { return BTreeMap::new() };
+    let Some(joining) = segments.get(index) else { return BTreeMap::new() };
     for (other, segment) in segments.iter().enumerate() {
-        let is_next = own.continues.as_ref() == Some(&segment.id)
-            || segment.continues.as_ref() == Some(&own.id);
+        let is_next = joining.continues.as_ref() == Some(&segment.id)
+            || segment.continues.as_ref() == Some(&joining.id);
         if is_next {
             *edges.entry(other).or_insert(0) += CONTINUES;
         }
     }
     for (other, weight) in &mut edges {
-        *weight = limit_edge(*weight, own.branch.as_ref(), branch_at(segments, *other));
+        *weight = limit_edge(*weight, joining.branch.as_ref(), branch_at(segments, *other));
     }
     edges
 }
@@ -102,10 +103,10 @@ fn limit_edge(weight: i64, from: Option<&String>, to: Option<&String>) -> i64 {
 fn add_shared(
     topic: &NamedTopic,
     segments: usize,
-    grouping: &Grouping,
+    weights: &GraphWeights,
     edges: &mut Vec<(usize, usize, i64)>,
 ) {
-    let Some((weight, reach)) = link_weight(topic, segments, grouping) else { return };
+    let Some((weight, reach)) = link_weight(topic, segments, weights) else { return };
     for (position, from) in topic.segments.iter().enumerate() {
         for to in topic.segments.iter().skip(position + 1).take(reach) {
             edges.push((*from, *to, weight));
@@ -115,30 +116,34 @@ fn add_shared(
 
 /// The weight of an edge for a topic in common, and the number of later segments that each is linked
 /// to; `None` if the topic links nothing.
-fn link_weight(topic: &NamedTopic, segments: usize, grouping: &Grouping) -> Option<(i64, usize)> {
+fn link_weight(
+    topic: &NamedTopic,
+    segments: usize,
+    weights: &GraphWeights,
+) -> Option<(i64, usize)> {
     let base = match topic.kind {
         TopicKind::Branch | TopicKind::Issue => 700,
         TopicKind::Error => 400,
-        TopicKind::File => grouping.file,
+        TopicKind::File => weights.file,
         TopicKind::Package | TopicKind::Symbol => 150,
         TopicKind::Command => 60,
         // The files in it are linked already.
         TopicKind::Folder | TopicKind::Group => 0,
     };
     let count = topic.segments.len();
-    // A branch tells work apart, however long it lives.
+    // A branch separates work, however long it lives.
     let is_work = matches!(topic.kind, TopicKind::Branch | TopicKind::Issue);
     if base == 0 || count < 2 || !is_work && !is_rare(topic, segments) {
         return None;
     }
     let weight = if is_work { base } else { base * rarity(count, segments) / ONE };
-    Some((weight, if count <= LINKED_WHOLE { count } else { grouping.linked_next }))
+    Some((weight, if count <= LINKED_WHOLE { count } else { weights.linked_next }))
 }
 
 /// How rare something is, in thousandths: 1000 if two segments have it, 0 if all do. Whole numbers
 /// only, so that it is the same on every machine.
 fn rarity(count: usize, segments: usize) -> i64 {
     let bits = |share: usize| i64::from((share.max(1) * 16).ilog2()) - 4;
-    let (own, most) = (bits(segments / count.max(1)), bits(segments / 2));
-    if most <= 0 { ONE } else { (own * ONE / most).clamp(100, ONE) }
+    let (rarity, most) = (bits(segments / count.max(1)), bits(segments / 2));
+    if most <= 0 { ONE } else { (rarity * ONE / most).clamp(100, ONE) }
 }

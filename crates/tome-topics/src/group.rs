@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::graph::build_graph;
-use crate::grouping::Grouping;
+use crate::graph_weights::GraphWeights;
+use crate::group_ids::GroupIds;
 use crate::label::label_groups;
 use crate::leiden::find_groups;
 use crate::named::NamedTopic;
-use crate::names::TopicNames;
 use crate::record::SegmentRecord;
 
 /// A group of segments.
@@ -25,19 +25,19 @@ pub(crate) struct Group {
 pub(crate) fn find_topic_groups(
     segments: &[SegmentRecord],
     named: &[NamedTopic],
-    last: &TopicNames,
-    grouping: &Grouping,
-) -> (Vec<Group>, TopicNames) {
-    let graph = build_graph(segments, named, grouping);
-    let of = find_groups(&graph, grouping.resolution);
-    let count = of.iter().max().map_or(0, |last| last + 1);
+    last: &GroupIds,
+    weights: &GraphWeights,
+) -> (Vec<Group>, GroupIds) {
+    let graph = build_graph(segments, named, weights);
+    let group_numbers = find_groups(&graph, weights.resolution);
+    let count = group_numbers.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for (index, group) in of.iter().enumerate() {
+    for (index, group) in group_numbers.iter().enumerate() {
         if let Some(group) = members.get_mut(*group) {
             group.push(index);
         }
     }
-    // One segment alone is no topic.
+    // One segment alone is not a topic.
     members.retain(|group| group.len() > 1);
     let ids: Vec<BTreeSet<String>> = members
         .iter()
@@ -46,7 +46,7 @@ pub(crate) fn find_topic_groups(
             segments.map(|segment| segment.id.as_str().to_owned()).collect()
         })
         .collect();
-    let (ids, names) = TopicNames::assign(&ids, last);
+    let (ids, group_ids) = GroupIds::assign(&ids, last);
     let labels = label_groups(segments, &members);
     let groups = ids.into_iter().zip(members).zip(labels).map(|((id, segments), label)| Group {
         id,
@@ -54,7 +54,7 @@ pub(crate) fn find_topic_groups(
         terms: label.terms,
         central: label.central,
     });
-    (groups.collect(), names)
+    (groups.collect(), group_ids)
 }
 
 /// The indexes of segments, which are sorted by id.

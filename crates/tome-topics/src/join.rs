@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::builder::{TopicMap, sort_segments};
 use crate::graph::edges_of;
+use crate::graph_weights::GraphWeights;
 use crate::group::{Group, find_indexes};
-use crate::grouping::Grouping;
+use crate::group_ids::GroupIds;
 use crate::label::label_groups;
 use crate::named::{NamedTopic, collect_named};
-use crate::names::TopicNames;
 use crate::path::Renames;
 use crate::record::SegmentRecord;
 
 impl TopicMap {
     /// The topics with the groups of an earlier clustering. Segments that are in none of them stay
     /// alone until the next one.
-    pub fn restore(mut segments: Vec<SegmentRecord>, names: &TopicNames) -> Self {
+    pub fn restore(mut segments: Vec<SegmentRecord>, group_ids: &GroupIds) -> Self {
         sort_segments(&mut segments);
-        let mut groups: Vec<Group> = names
+        let mut groups: Vec<Group> = group_ids
             .groups
             .iter()
             .map(|(id, members)| {
@@ -32,7 +32,7 @@ impl TopicMap {
         }
         let renames = Renames::collect(&segments);
         let named = collect_named(&segments, &renames);
-        Self { segments, renames, named, groups, names: names.clone() }
+        Self { segments, renames, named, groups, group_ids: group_ids.clone() }
     }
 
     /// The topics after some segments changed or were dropped. Groups and their labels stay; a new
@@ -64,16 +64,16 @@ impl TopicMap {
             let central = central.first().copied().unwrap_or(first);
             groups.push(Group { segments: indexes, central, ..group.clone() });
         }
-        let mut names = self.names.clone();
+        let mut group_ids = self.group_ids.clone();
         for index in find_indexes(&segments, fresh.iter().map(String::as_str)) {
             let Some(best) = nearest_group(index, &segments, &named, &groups) else { continue };
             let Some(group) = groups.get_mut(best) else { continue };
             let at = group.segments.partition_point(|other| *other < index);
             group.segments.insert(at, index);
             let id = segments.get(index).map(|segment| segment.id.as_str().to_owned());
-            names.groups.entry(group.id.clone()).or_default().extend(id);
+            group_ids.groups.entry(group.id.clone()).or_default().extend(id);
         }
-        Self { segments, renames, named, groups, names }
+        Self { segments, renames, named, groups, group_ids }
     }
 
     /// All segments, sorted by id.
@@ -93,14 +93,14 @@ fn nearest_group(
     named: &[NamedTopic],
     groups: &[Group],
 ) -> Option<usize> {
-    let grouping = Grouping::default();
-    let edges = edges_of(index, segments, named, &grouping);
+    let weights = GraphWeights::default();
+    let edges = edges_of(index, segments, named, &weights);
     let mut gains: BTreeMap<usize, i64> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate() {
         let inside = edges.iter().filter(|(other, _)| group.segments.binary_search(other).is_ok());
         let weight: i64 = inside.map(|(_, weight)| weight).sum();
         let size = i64::try_from(group.segments.len()).unwrap_or(i64::MAX);
-        gains.insert(at, weight - grouping.resolution.saturating_mul(size));
+        gains.insert(at, weight - weights.resolution.saturating_mul(size));
     }
     let best = gains.into_iter().filter(|(_, gain)| *gain > 0);
     best.max_by_key(|(at, gain)| (*gain, std::cmp::Reverse(*at))).map(|(at, _)| at)

@@ -1,4 +1,4 @@
-//! Labels: the terms that tell a group from the others (class-based tf-idf).
+//! Labels: the terms that distinguish a group from the others (class-based tf-idf).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ const VERBS: [&str; 58] = [
     "need", "needs", "already", "still", "used", "using", "read", "write",
 ];
 
-/// Of these, those that name a piece of work together with its object.
+/// Words among these that name work together with its object.
 #[rustfmt::skip]
 const ACTIONS: [&str; 12] = [
     "fix", "add", "update", "remove", "refactor", "review", "test", "run", "create", "improve",
@@ -74,7 +74,7 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         let base = base_name(&file.path);
         terms.entry(term_key(base)).or_insert_with(|| (base.to_owned(), true));
     }
-    // A word that also names a file, a folder or the branch says what the work is about.
+    // A word that also names a file, a folder or the branch names the subject of the work.
     let names = anchors(segment);
     for (key, (_, is_name)) in &mut terms {
         *is_name |= names.contains(key);
@@ -205,15 +205,15 @@ fn label_group(
     GroupLabel { terms: label, central }
 }
 
-/// Whether a term says anything by itself.
+/// Whether a term is specific by itself.
 fn is_specific(key: &str, shown: &str) -> bool {
     let is_generic = |word: &str| GENERIC_NOUNS.iter().any(|noun| term_key(noun) == word);
     let has_mark = shown.contains(|c: char| !c.is_alphanumeric() && c != ' ');
     has_mark || key.split(' ').any(|word| !is_generic(word))
 }
 
-/// The first of the segments whose titles have most of the label and of the group's terms. A remark or
-/// a question says less of the work than the name of a piece of it.
+/// The earliest segment whose title shares most terms with the label and the group. A remark or a
+/// question describes the work less well than its name.
 fn find_central(
     segments: &[SegmentRecord],
     terms: &[(u64, &str, &TermCount)],
@@ -233,7 +233,7 @@ fn find_central(
         let first = title.split_whitespace().next().unwrap_or_default().to_lowercase();
         let is_remark =
             REMARK_STARTS.contains(&first.as_str()) || title.trim_end().ends_with(['?', ':', '…']);
-        // Every title says something.
+        // Every title counts for something.
         (sum + 1) * if is_remark { 1 } else { 4 }
     };
     let best = group.iter().copied().rev().max_by_key(|index| score(*index));

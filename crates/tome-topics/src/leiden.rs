@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn cliques_with_a_bridge_are_told_apart() {
+    fn cliques_with_a_bridge_are_separate_groups() {
         let mut edges = clique(0, 5, 500);
         edges.extend(clique(5, 9, 500));
         edges.push((4, 5, 500));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_cut_into_connected_pieces() {
+    fn a_long_chain_is_split_into_connected_groups() {
         let edges: Vec<_> = (0..99).map(|a| (a, a + 1, 300)).collect();
         let groups = find_groups(&Graph::from_edges(100, edges), 60);
         // Connected: along the chain a group is never left and entered again.

@@ -9,7 +9,7 @@ pub(crate) const EDGE_MAX: i64 = 2 * ONE;
 pub(crate) const OTHER_BRANCH: i64 = 500;
 /// A segment that goes on where the one before it was full.
 pub(crate) const CONTINUES: i64 = 600;
-/// A feature of more segments than this share tells no work apart.
+/// A feature of more segments than this share does not distinguish any work.
 pub(crate) const RARE_SHARE: usize = 8;
 /// A feature of fewer segments is rare, however few there are in all.
 pub(crate) const RARE_MIN: usize = 6;
@@ -17,7 +17,7 @@ pub(crate) const RARE_MIN: usize = 6;
 pub(crate) const RARE_MAX: usize = 400;
 /// Up to this many segments of a feature are all linked; more are linked in order of time.
 pub(crate) const LINKED_WHOLE: usize = 12;
-/// Files that one turn changes: more is a move or a formatter, which tells nothing.
+/// Files that one turn changes: more is a move or a formatter, which is not informative.
 pub(crate) const TURN_FILES_MAX: usize = 25;
 /// Terms of a label.
 pub(crate) const LABEL_TERMS_MAX: usize = 3;
@@ -27,7 +27,7 @@ pub(crate) const WEEKS_MAX: usize = 26;
 pub(crate) const RELATED_MAX: usize = 6;
 /// Statements on a page.
 pub(crate) const STATEMENTS_MAX: usize = 5;
-/// Entries, sessions and files on a page; the numbers beside them count all.
+/// Entries, sessions and files on a page; the numbers next to them count all.
 pub(crate) const ENTRIES_MAX: usize = 40;
 /// Names that a file had, at most: a cycle of renames ends there.
 pub(crate) const RENAMES_MAX: usize = 32;

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_say_kind_and_name() {
+    fn ids_consist_of_kind_and_name() {
         assert_eq!(named_id(TopicKind::File, "src/x.rs"), "file:src/x.rs");
         let error = named_id(TopicKind::Error, "expected 3");
         assert!(error.starts_with("error:") && error.len() == 14, "{error}");

@@ -10,7 +10,7 @@ use crate::limits::{ENTRIES_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
 use crate::path::base_name;
 use crate::record::{FactRecord, FileAction, RunOutcome, SegmentRecord, TurnRecord};
-use crate::related::{RelatedTopic, count};
+use crate::related::{RelatedTopic, format_counted};
 
 /// The separator of a problem and what fixed it, as the contents write it.
 const FIXED: &str = " — passed";
@@ -105,11 +105,11 @@ pub struct PageFile {
 /// Whether a problem was solved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemState {
-    /// The same command passed after a change; the text says which.
+    /// The same command passed after a change; the text names it.
     Fixed,
     /// The same command passed later, in the event of this number.
     PassedLater(u64),
-    /// The command was not seen to pass since.
+    /// The command has not passed since.
     Open,
 }
 
@@ -427,7 +427,7 @@ fn join_details(first: &str, second: &str) -> String {
         }
     }
     if total > 0 {
-        words.push(count(usize::try_from(total).unwrap_or(usize::MAX), "edit", "edits"));
+        words.push(format_counted(usize::try_from(total).unwrap_or(usize::MAX), "edit", "edits"));
     }
     words.retain(|word| !word.is_empty());
     words.join(", ")
@@ -451,15 +451,15 @@ fn list_facts(facts: &[&FactRecord], kind: FactKind, facts_max: usize) -> Vec<Pa
 /// The most telling statements: outcomes and corrections of most weight, in order of time. Commits,
 /// decisions and problems have lists of their own.
 fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageFact> {
-    let worth = |fact: &FactRecord| match fact.kind {
+    let weight = |fact: &FactRecord| match fact.kind {
         FactKind::Outcome => Some(fact.weight),
         FactKind::PullRequest => Some(fact.weight + 10),
         FactKind::Correction | FactKind::Convention => Some(fact.weight + 6),
         _ => None,
     };
     let mut rated: Vec<(u32, &FactRecord)> =
-        facts.iter().filter_map(|fact| Some((worth(fact)?, *fact))).collect();
-    // A rebase says something about a branch only.
+        facts.iter().filter_map(|fact| Some((weight(fact)?, *fact))).collect();
+    // A rebase concerns a branch only.
     rated.retain(|(_, fact)| !fact.text.starts_with("Rebased the branch"));
     rated.sort_by(|a, b| b.0.cmp(&a.0).then((b.1.at, b.1.number).cmp(&(a.1.at, a.1.number))));
     let mut chosen: Vec<PageFact> = Vec::new();

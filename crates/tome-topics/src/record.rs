@@ -81,7 +81,7 @@ pub struct TurnRecord {
 }
 
 impl TurnRecord {
-    /// Whether it changed few enough files for each of them to tell something.
+    /// Whether it changed few enough files for each of them to be informative.
     pub(crate) fn is_focused(&self) -> bool {
         let changed = self.files.iter().filter(|file| file.action != FileAction::Read);
         changed.count() <= crate::limits::TURN_FILES_MAX
@@ -161,7 +161,7 @@ pub enum RunOutcome {
     Passed,
     /// It failed.
     Failed,
-    /// The record does not tell.
+    /// The record does not show it.
     Unknown,
 }
 

@@ -19,14 +19,14 @@ pub struct RelatedTopic {
 impl TopicMap {
     /// The topics that share most with a topic, given its current id.
     pub fn related(&self, id: &str) -> Vec<RelatedTopic> {
-        let own: BTreeSet<usize> = self.segment_indexes(id).iter().copied().collect();
-        if own.is_empty() {
+        let segments: BTreeSet<usize> = self.segment_indexes(id).iter().copied().collect();
+        if segments.is_empty() {
             return Vec::new();
         }
         let is_group = self.groups.iter().any(|group| group.id == id);
-        let mut found = self.related_groups(id, &own);
+        let mut found = self.related_groups(id, &segments);
         if !is_group {
-            found.extend(self.files_in_common(id, &own));
+            found.extend(self.files_in_common(id, &segments));
         }
         found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.topic.id.cmp(&b.1.topic.id)));
         found.truncate(RELATED_MAX);
@@ -34,24 +34,26 @@ impl TopicMap {
     }
 
     /// Groups with segments of the topic, or with the same rare files.
-    fn related_groups(&self, id: &str, own: &BTreeSet<usize>) -> Vec<(usize, RelatedTopic)> {
+    fn related_groups(&self, id: &str, segments: &BTreeSet<usize>) -> Vec<(usize, RelatedTopic)> {
         let rare = |kind: TopicKind| {
             let all = self.segments.len();
             self.named.iter().filter(move |topic| topic.kind == kind && is_rare(topic, all))
         };
-        let touches = |indexes: &[usize]| indexes.iter().any(|index| own.contains(index));
+        let touches = |indexes: &[usize]| indexes.iter().any(|index| segments.contains(index));
         let files: Vec<&[usize]> = rare(TopicKind::File)
             .map(|topic| topic.segments.as_slice())
             .filter(|indexes| touches(indexes))
             .collect();
         let mut found = Vec::new();
         for group in self.groups.iter().filter(|group| group.id != id) {
-            let common = group.segments.iter().filter(|index| own.contains(index)).count();
+            let common = group.segments.iter().filter(|index| segments.contains(index)).count();
             let is_member = |index: &usize| group.segments.binary_search(index).is_ok();
             let shared = files.iter().filter(|indexes| indexes.iter().any(is_member)).count();
             let (score, reason) = match (common, shared) {
-                (1.., _) => (common * 2, count(common, "segment in common", "segments in common")),
-                (0, 1..) => (shared, format!("shares {}", count(shared, "file", "files"))),
+                (1.., _) => {
+                    (common * 2, format_counted(common, "segment in common", "segments in common"))
+                }
+                (0, 1..) => (shared, format!("shares {}", format_counted(shared, "file", "files"))),
                 (0, 0) => continue,
             };
             found.push((score, RelatedTopic { topic: self.group_topic(group), reason }));
@@ -60,12 +62,12 @@ impl TopicMap {
     }
 
     /// Files that turns of a named topic changed as well.
-    fn files_in_common(&self, id: &str, own: &BTreeSet<usize>) -> Vec<(usize, RelatedTopic)> {
+    fn files_in_common(&self, id: &str, segments: &BTreeSet<usize>) -> Vec<(usize, RelatedTopic)> {
         let Some(named) = self.find_named(id).filter(|topic| topic.kind == TopicKind::File) else {
             return Vec::new();
         };
         let mut together: BTreeMap<String, usize> = BTreeMap::new();
-        for segment in own.iter().filter_map(|index| self.segments.get(*index)) {
+        for segment in segments.iter().filter_map(|index| self.segments.get(*index)) {
             for turn in segment.turns.iter().filter(|turn| turn.is_focused()) {
                 let changed: BTreeSet<String> = turn
                     .files
@@ -91,6 +93,6 @@ impl TopicMap {
     }
 }
 
-pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+pub(crate) fn format_counted(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -29,7 +29,7 @@ impl TopicMap {
         }
         for topic in &self.named {
             let matched = count_words(&wanted, std::iter::once(topic.name.as_str()));
-            // A symbol or command that was met once is no subject of its own.
+            // A symbol or command that occurred once is not a topic by itself.
             let is_passing = matches!(topic.kind, TopicKind::Symbol | TopicKind::Command)
                 && topic.segments.len() < 2;
             if matched > 0 && !is_passing {

@@ -1,33 +1,33 @@
 //! Nearest neighbors of every segment by vector.
 
-use crate::grouping::Grouping;
+use crate::graph_weights::GraphWeights;
 use crate::limits::ONE;
 use crate::record::SegmentRecord;
 use crate::vector::PackedVector;
 
 /// Minimum number of rows to compare with several threads.
 const PARALLEL_ROWS_MIN: usize = 2_000;
-/// Threads that compare rows: the daemon leaves room for the agent.
+/// Threads that compare rows: the daemon leaves cores to the agent.
 const THREADS_MAX: usize = 4;
 /// Rows whose first signs are compared at once.
 const BLOCK_ROWS: usize = 256;
 /// Pairs that are compared to find out how similar unrelated segments are.
 const SAMPLE_PAIRS: usize = 4_000;
-/// The threshold lies in this range, whatever the sample says.
+/// The threshold lies in this range, whatever the sample shows.
 const THRESHOLDS: (f32, f32) = (0.45, 0.85);
 
 /// Returns edges between segments whose texts are more alike than chance: each segment's nearest
 /// neighbors, with weights up to [`ONE`]. `segments` are sorted by id.
 pub(crate) fn find_similar(
     segments: &[SegmentRecord],
-    grouping: &Grouping,
+    weights: &GraphWeights,
 ) -> Vec<(usize, usize, i64)> {
     let packed = pack_vectors(segments);
     if packed.len() < 2 {
         return Vec::new();
     }
     let least = calibrate(&packed);
-    let nearest = find_nearest(&packed, least, grouping.neighbors);
+    let nearest = find_nearest(&packed, least, weights.neighbors);
     let mut edges: Vec<(usize, usize, f32)> = Vec::new();
     for (row, found) in nearest.iter().enumerate() {
         edges.extend(
@@ -40,7 +40,7 @@ pub(crate) fn find_similar(
     edges
         .into_iter()
         .map(|(a, b, similarity)| {
-            (index_of(a), index_of(b), weigh_similarity(similarity, least, grouping))
+            (index_of(a), index_of(b), weigh_similarity(similarity, least, weights))
         })
         .collect()
 }
@@ -49,7 +49,7 @@ pub(crate) fn find_similar(
 pub(crate) fn find_similar_to(
     index: usize,
     segments: &[SegmentRecord],
-    grouping: &Grouping,
+    weights: &GraphWeights,
 ) -> Vec<(usize, i64)> {
     let packed = pack_vectors(segments);
     let Ok(row) = packed.binary_search_by_key(&index, |(index, _)| *index) else {
@@ -61,12 +61,12 @@ pub(crate) fn find_similar_to(
     for (other, vector) in packed.iter().filter(|(other, _)| *other != index) {
         let similarity = own.cosine(vector);
         if similarity >= least {
-            keep_nearest(&mut nearest, (0, *other), similarity, grouping.neighbors);
+            keep_nearest(&mut nearest, (0, *other), similarity, weights.neighbors);
         }
     }
     let nearest = nearest.into_iter().flatten();
     nearest
-        .map(|(similarity, other)| (other, weigh_similarity(similarity, least, grouping)))
+        .map(|(similarity, other)| (other, weigh_similarity(similarity, least, weights)))
         .collect()
 }
 
@@ -228,11 +228,11 @@ fn sign_limit(dimensions: usize, similarity: f32, slack: f32) -> u32 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "between 0 and 1000")]
-fn weigh_similarity(similarity: f32, least: f32, grouping: &Grouping) -> i64 {
+fn weigh_similarity(similarity: f32, least: f32, weights: &GraphWeights) -> i64 {
     let share = f64::from((similarity - least) / (1.0 - least)).clamp(0.0, 1.0);
     // At the threshold a similarity still counts for something.
     let weight = ((0.1 + 0.9 * share) * ONE as f64).round() as i64;
-    weight * grouping.similarity / ONE
+    weight * weights.similarity / ONE
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a similarity needs no more precision")]

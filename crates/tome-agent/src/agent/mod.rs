@@ -338,8 +338,9 @@ impl Agent {
             .with_meta(resume::META_FILE, compacted.file.clone().map_or(Value::Null, Value::from))
             .with_meta(resume::META_KEPT_FROM, kept.map_or(Value::Null, Value::from));
         self.log.append(&*memory, event);
-        let room = self.context.summary_budget();
-        let latest = resume::render_compaction(compacted.file.as_deref(), &compacted.summary, room);
+        let budget = self.context.summary_budget();
+        let latest =
+            resume::render_compaction(compacted.file.as_deref(), &compacted.summary, budget);
         // Without an index the head is shorter; the conversation can continue.
         let _ = self.refresh_head(Some(latest));
         compacted

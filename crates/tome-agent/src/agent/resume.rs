@@ -16,7 +16,7 @@ use super::step::{cap_prompt, cap_result};
 // Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
 pub(super) const META_STEP: &str = "step";
 pub(super) const META_CALL: &str = "call";
-// Of a compaction: its note, the number of messages that left, and the first event that stayed.
+// Keys of a compaction: its note, the number of messages removed, and the first event kept.
 pub(super) const META_FILE: &str = "file";
 pub(super) const META_MESSAGES: &str = "messages";
 pub(super) const META_KEPT_FROM: &str = "kept_from";
@@ -60,9 +60,9 @@ pub(super) fn render_compaction(file: Option<&str>, summary: &str, tokens_max: u
     let intro = format!(
         "Earlier turns have left this context: {file}recall_memory finds the full text. Summary:\n"
     );
-    let room = tokens_max.saturating_sub(budget_tokens(&intro) + 1);
+    let budget = tokens_max.saturating_sub(budget_tokens(&intro) + 1);
     let rest = "memory_read with scope session has the full text";
-    intro + &fence_capped("the record of this session", summary, room, rest)
+    intro + &fence_capped("the record of this session", summary, budget, rest)
 }
 
 fn meta_text<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
@@ -149,8 +149,8 @@ impl SessionReplay<'_> {
             });
             ContextUnit::reply(&words.collect::<String>(), events)
         } else {
-            let room = self.context.result_budget(results.len());
-            let results = results.into_iter().map(|(result, id)| cap_result(result, room, &id));
+            let budget = self.context.result_budget(results.len());
+            let results = results.into_iter().map(|(result, id)| cap_result(result, budget, &id));
             ContextUnit::step(reply_parts, &results.collect::<Vec<_>>(), Vec::new(), events)
         };
         self.units.push(unit);

@@ -27,7 +27,7 @@ impl Agent {
         let parts = with_unique_ids(&reply.parts);
         let calls: Vec<&ToolCall> = parts.iter().filter_map(as_tool_call).collect();
         let (name, mut events) = self.record_reply_text(&reply.text());
-        let room = self.context.result_budget(calls.len());
+        let budget = self.context.result_budget(calls.len());
         let (mut results, mut dues) = (Vec::with_capacity(calls.len()), Vec::new());
         for call in calls {
             on_event(AgentEvent::ToolStart(call));
@@ -40,7 +40,7 @@ impl Agent {
             on_event(AgentEvent::ToolEnd { call, result: &ran.result });
             let LoggedEvent { event, due } = self.record_tool_result(&name, call, &ran);
             dues.extend(due);
-            results.push(cap_result(ran.result, room, &event.id));
+            results.push(cap_result(ran.result, budget, &event.id));
             events.push(event);
         }
         let notes = dues
@@ -86,13 +86,13 @@ pub(super) fn cap_prompt(prompt: &str, context: &ContextWindow) -> String {
     cap_tokens(prompt, context.turn_budget() / 3, "cut here; recall_memory finds the rest")
 }
 
-/// Caps a tool result to its beginning and end. The mark in between says how to find the rest.
-pub(super) fn cap_result(result: ToolResult, room: u64, event: &EventId) -> ToolResult {
+/// Caps a tool result to its beginning and end. The mark in between points to the rest.
+pub(super) fn cap_result(result: ToolResult, budget: u64, event: &EventId) -> ToolResult {
     let mark = format!(
         "cut here: {} characters in total; recall_memory (scope messages) with words of this text finds the rest (event {event})",
         result.text.chars().count(),
     );
-    ToolResult { text: cap_tokens(&result.text, room, &mark), ..result }
+    ToolResult { text: cap_tokens(&result.text, budget, &mark), ..result }
 }
 
 fn as_tool_call(part: &ContentPart) -> Option<&ToolCall> {
@@ -106,13 +106,13 @@ fn as_tool_call(part: &ContentPart) -> Option<&ToolCall> {
 /// compared in sanitized form: providers reject other characters, so ids that differ only there
 /// collide when sent.
 fn with_unique_ids(parts: &[ContentPart]) -> Vec<ContentPart> {
-    let mut seen = HashSet::new();
-    let mut own = Vec::with_capacity(parts.len());
+    let mut used_ids = HashSet::new();
+    let mut unique = Vec::with_capacity(parts.len());
     for (n, part) in parts.iter().enumerate() {
-        own.push(match part {
+        unique.push(match part {
             ContentPart::ToolCall(call) => {
                 let (mut id, mut tries) = (call.id.clone(), 0_usize);
-                while id.trim().is_empty() || !seen.insert(sanitize_call_id(&id)) {
+                while id.trim().is_empty() || !used_ids.insert(sanitize_call_id(&id)) {
                     id = format!("{}call-{}", call.id.trim(), n + tries);
                     tries += 1;
                 }
@@ -121,7 +121,7 @@ fn with_unique_ids(parts: &[ContentPart]) -> Vec<ContentPart> {
             part => part.clone(),
         });
     }
-    own
+    unique
 }
 
 /// Returns the id in the form in which it is sent.
@@ -135,17 +135,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_their_own_as_they_are_sent() {
+    fn tool_call_ids_are_unique_after_sanitizing() {
         let ids = ["a.b", "a_b", "", "a:b", "call-2", " ", "a.bcall-3", "a.b", "a.b"];
         let call = |id: &str| {
             let (id, name) = (id.to_owned(), "echo".to_owned());
             ContentPart::ToolCall(ToolCall { id, name, arguments: String::new() })
         };
         let parts: Vec<ContentPart> = ids.iter().map(|id| call(id)).collect();
-        let own = with_unique_ids(&parts);
+        let unique = with_unique_ids(&parts);
         let sent: HashSet<String> =
-            own.iter().filter_map(as_tool_call).map(|c| sanitize_call_id(&c.id)).collect();
-        assert_eq!(sent.len(), ids.len(), "{own:?}");
-        assert_eq!(as_tool_call(&own[0]).unwrap().id, "a.b");
+            unique.iter().filter_map(as_tool_call).map(|c| sanitize_call_id(&c.id)).collect();
+        assert_eq!(sent.len(), ids.len(), "{unique:?}");
+        assert_eq!(as_tool_call(&unique[0]).unwrap().id, "a.b");
     }
 }

@@ -110,8 +110,8 @@ impl ContextWindow {
 
     /// Token budget of the turns.
     pub fn turn_budget(&self) -> u64 {
-        let room = self.settings.window_tokens.saturating_sub(self.reserved_tokens);
-        (room >> self.halvings).max(TURN_TOKENS_MIN / 2)
+        let budget = self.settings.window_tokens.saturating_sub(self.reserved_tokens);
+        (budget >> self.halvings).max(TURN_TOKENS_MIN / 2)
     }
 
     /// Token budget of one tool result, when `together` results share a message.
@@ -149,9 +149,9 @@ impl ContextWindow {
         if unit.messages().is_empty() {
             return;
         }
-        let room = self.turn_budget() / 4 * 3;
-        if unit.tokens() > room {
-            unit.shrink_to(room);
+        let budget = self.turn_budget() / 4 * 3;
+        if unit.tokens() > budget {
+            unit.shrink_to(budget);
         }
         self.add_usage_note(&mut unit);
         self.tokens += unit.tokens();
@@ -181,8 +181,8 @@ impl ContextWindow {
 
     /// Removes the older half and returns it. The last unit always stays.
     pub fn evict(&mut self) -> Vec<ContextUnit> {
-        let (room, turns_max) = (self.turn_budget(), self.settings.turns_max);
-        let tokens_kept = if self.tokens > room { room / 2 } else { room };
+        let (budget, turns_max) = (self.turn_budget(), self.settings.turns_max);
+        let tokens_kept = if self.tokens > budget { budget / 2 } else { budget };
         let turns_kept = if self.turns() > turns_max { turns_max / 2 } else { turns_max };
         let turns_kept = turns_kept.max(1);
         let mut left = Vec::new();
@@ -199,9 +199,9 @@ impl ContextWindow {
             self.tokens = self.tokens.saturating_sub(unit.tokens());
             left.push(unit);
         }
-        if let Some(last) = self.units.back_mut().filter(|last| last.tokens() > room) {
+        if let Some(last) = self.units.back_mut().filter(|last| last.tokens() > budget) {
             let before = last.tokens();
-            last.shrink_to(room);
+            last.shrink_to(budget);
             self.tokens = self.tokens.saturating_sub(before.saturating_sub(last.tokens()));
         }
         self.task = self.find_evicted_task(&left);
@@ -230,15 +230,15 @@ impl ContextWindow {
         if before > TURN_TOKENS_MIN / 2 {
             self.halvings += 1;
         }
-        let room = self.turn_budget();
+        let budget = self.turn_budget();
         if let Some(last) = self.units.back_mut()
-            && last.tokens() > room / 2
+            && last.tokens() > budget / 2
         {
             let was = last.tokens();
-            last.shrink_to(room / 2);
+            last.shrink_to(budget / 2);
             self.tokens = self.tokens.saturating_sub(was.saturating_sub(last.tokens()));
         }
-        room < before
+        budget < before
     }
 
     /// Sets the head: the index of notes, the latest compaction and the current task. Called at the

@@ -159,17 +159,17 @@ fn shrink_part(part: &mut ContentPart, tokens_max: u64) {
     match part {
         ContentPart::Text(text) => *text = non_empty_text(cap_tokens(text, tokens_max, CUT_MARK)),
         ContentPart::ToolResult(result) => {
-            let room = tokens_max.saturating_sub(budget_tokens(&result.id));
-            result.text = non_empty_text(cap_tokens(&result.text, room, CUT_MARK));
+            let budget = tokens_max.saturating_sub(budget_tokens(&result.id));
+            result.text = non_empty_text(cap_tokens(&result.text, budget, CUT_MARK));
         }
         ContentPart::ToolCall(call) => {
-            let room =
+            let budget =
                 tokens_max.saturating_sub(budget_tokens(&call.name) + budget_tokens(&call.id));
-            if budget_tokens(&call.arguments) > room {
+            if budget_tokens(&call.arguments) > budget {
                 // Keep a JSON object, as providers require.
-                let head = truncate_to(&call.arguments, usize::try_from(room).unwrap_or(0));
+                let head = truncate_to(&call.arguments, usize::try_from(budget).unwrap_or(0));
                 let cut = json!({ "cut": head }).to_string();
-                call.arguments = if budget_tokens(&cut) <= room { cut } else { "{}".to_owned() };
+                call.arguments = if budget_tokens(&cut) <= budget { cut } else { "{}".to_owned() };
             }
         }
     }

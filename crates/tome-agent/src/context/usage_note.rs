@@ -1,4 +1,4 @@
-//! The usage note: tells a model how full its context window is.
+//! The usage note: shows a model how full its context window is.
 
 use super::{ContextUnit, ContextWindow};
 

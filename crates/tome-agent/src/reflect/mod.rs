@@ -83,7 +83,7 @@ pub struct ReflectionError {
 /// Why a reflection ended early.
 #[derive(Debug, Error)]
 pub enum ReflectionCause {
-    /// The model failed; [`ModelFailure::is_transient`] tells whether a retry may help.
+    /// The model failed; [`ModelFailure::is_transient`] shows whether a retry may help.
     #[error(transparent)]
     Model(#[from] ModelFailure),
     /// Memory failed.
@@ -142,21 +142,21 @@ impl ReflectionRun<'_> {
                 .unwrap_or(u32::MAX)
                 .min(self.settings.reply_tokens_max),
         };
-        // The transcript gets most of the window; leave room for a round of tool results.
+        // The transcript gets most of the window; leave space for a round of tool results.
         let spent =
             ContextWindow::request_tokens(&request) + self.window_share(16) + self.window_share(32);
-        let room = self.settings.window_tokens.saturating_sub(spent);
-        let room = room.min(self.settings.window_tokens / 10 * 6);
+        let budget = self.settings.window_tokens.saturating_sub(spent);
+        let budget = budget.min(self.settings.window_tokens / 10 * 6);
         let opening = |tokens| {
             ChatMessage::user(render_opening(&notes.text, &render_transcript(events, tokens), now))
         };
-        request.messages = vec![opening(room)];
+        request.messages = vec![opening(budget)];
         while done.rounds < self.settings.rounds_max && self.fits_window(&request, done.rounds) {
             done.rounds += 1;
             let reply = match self.model.reply(&request, &mut |_| {}, self.stop) {
                 // The model's window is smaller than configured: retry once with half the transcript.
                 Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
-                    let half = budget_tokens(&render_transcript(events, room)) / 2;
+                    let half = budget_tokens(&render_transcript(events, budget)) / 2;
                     request.messages = vec![opening(half)];
                     self.model.reply(&request, &mut |_| {}, self.stop)?
                 }
@@ -183,20 +183,20 @@ impl ReflectionRun<'_> {
         done: &mut Reflection,
     ) -> Vec<ToolResult> {
         let together = u64::try_from(reply.tool_calls().count()).unwrap_or(u64::MAX);
-        let room = self.window_share(32) / together.max(1);
-        let (mut results, mut seen) = (Vec::new(), Vec::new());
+        let budget = self.window_share(32) / together.max(1);
+        let (mut results, mut seen_paths) = (Vec::new(), Vec::new());
         for call in reply.tool_calls() {
             let ran = toolbox.run_call(guarded, call, self.stop);
             done.record_call(&call.name, &ran.input, ran.result.failed);
-            let text = cap_tokens(&ran.result.text, room, "cut");
+            let text = cap_tokens(&ran.result.text, budget, "cut");
             let is_whole = call.name == "memory_read" && text == ran.result.text;
             if !ran.result.failed && (is_whole || call.name == "memory_write") {
-                seen.push(call_path(&ran.input).to_owned());
+                seen_paths.push(call_path(&ran.input).to_owned());
             }
             results.push(ToolResult { text, ..ran.result });
         }
         // Only now, because the model sees these results with the next request.
-        seen.iter().for_each(|path| guarded.mark_seen(path));
+        seen_paths.iter().for_each(|path| guarded.mark_seen(path));
         results
     }
 

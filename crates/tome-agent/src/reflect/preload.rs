@@ -26,16 +26,16 @@ pub(super) fn load_known_notes(
     let notes = listed.json.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut paths: Vec<&str> = notes.iter().filter_map(|note| note.get("path")?.as_str()).collect();
     paths.sort_unstable();
-    let of =
+    let in_folder =
         |folder: &'static str| paths.iter().copied().filter(move |path| path.starts_with(folder));
-    let names = render_file_names(of("facts/").chain(of("episodes/")), chars_max / 2);
+    let names = render_file_names(in_folder("facts/").chain(in_folder("episodes/")), chars_max / 2);
     let left = chars_max.saturating_sub(count_chars(&names));
-    let lines = collect_episodes(tools, of("episodes/"), left)?;
+    let lines = collect_episodes(tools, in_folder("episodes/"), left)?;
     // Facts get what the episodes do not need, and at least two thirds.
     let wanted =
         lines.iter().map(|line| count_chars(line) + 1).sum::<usize>() + SECTION_OVERHEAD_CHARS;
     let mut loaded = KnownNotes { text: names, complete_paths: Vec::new() };
-    loaded.push_facts(tools, of("facts/"), left - wanted.min(left / 3))?;
+    loaded.push_facts(tools, in_folder("facts/"), left - wanted.min(left / 3))?;
     let left = chars_max.saturating_sub(count_chars(&loaded.text));
     let heading = "### Episodes, the newest first\n";
     loaded.text.push_str(&render_list_within(heading, &lines, left, "older episodes are left out"));
@@ -107,10 +107,10 @@ impl KnownNotes {
 }
 
 /// Splits a budget: what a small file does not need goes to the larger ones.
-fn split_budget(sizes: &[usize], room: usize) -> Vec<usize> {
+fn split_budget(sizes: &[usize], budget: usize) -> Vec<usize> {
     let mut by_size: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
     by_size.sort_unstable_by_key(|(_, size)| *size);
-    let (mut left, mut to_go) = (room, sizes.len());
+    let (mut left, mut to_go) = (budget, sizes.len());
     let mut shares: Vec<(usize, usize)> = Vec::with_capacity(sizes.len());
     for (n, size) in by_size {
         let share = size.min(left / to_go.max(1));

@@ -83,9 +83,9 @@ impl Toolbox {
         let mut offered: Vec<ToolDefinition> =
             self.custom.iter().map(|tool| tool.definition()).collect();
         let taken: Vec<String> = offered.iter().map(|tool| tool.name.clone()).collect();
-        let of_memory = memory.tools().into_iter().filter(|tool| self.memory_set.contains(tool));
-        let of_memory = of_memory.filter(|tool| !taken.iter().any(|name| name == tool.name));
-        offered.extend(of_memory.map(|tool| ToolDefinition {
+        let memory_tools = memory.tools().into_iter().filter(|tool| self.memory_set.contains(tool));
+        let memory_tools = memory_tools.filter(|tool| !taken.iter().any(|name| name == tool.name));
+        offered.extend(memory_tools.map(|tool| ToolDefinition {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             schema: tool.schema,
@@ -132,8 +132,8 @@ impl Toolbox {
         arguments: &Value,
         stop: &CancelToken,
     ) -> Result<String, String> {
-        if let Some(own) = self.custom.iter().find(|tool| tool.definition().name == name) {
-            return catch_panic(name, || own.call(arguments, stop));
+        if let Some(custom) = self.custom.iter().find(|tool| tool.definition().name == name) {
+            return catch_panic(name, || custom.call(arguments, stop));
         }
         if !memory.tools().iter().any(|tool| tool.name == name && self.memory_set.contains(tool)) {
             let known: Vec<String> =

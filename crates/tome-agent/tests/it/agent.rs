@@ -11,9 +11,9 @@ use tome_agent::{
 use tome_llm::{CancelToken, ContentPart, ModelFailure};
 use tome_model::{EventKind, Millis};
 
+use crate::fixture::Fixture;
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
-use crate::world::World;
 
 fn echo() -> impl tome_agent::Tool {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
@@ -95,7 +95,7 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
 }
 
 #[test]
-fn a_tool_that_breaks_down_is_a_result() {
+fn a_panicking_tool_yields_a_failed_result() {
     let broken = FnTool::new("broken", "", json!({"type": "object"}), |_: &Value| panic!("oh"));
     let model = Script::of(vec![Ok(calls(&[("broken", "")])), Ok(says("I see"))]);
     let settings = AgentSettings { tools: Toolbox::default().with_tool(broken), ..settings() };
@@ -106,7 +106,7 @@ fn a_tool_that_breaks_down_is_a_result() {
 }
 
 #[test]
-fn a_model_that_calls_for_ever_comes_to_an_end() {
+fn endless_tool_calls_are_stopped() {
     let model = Script::by(|_| Ok(calls(&[("echo", r#"{"text":"again"}"#)])));
     let memory = Arc::new(Paper::new());
     let settings = AgentSettings { rounds_max: 7, ..settings() };
@@ -119,7 +119,7 @@ fn a_model_that_calls_for_ever_comes_to_an_end() {
 }
 
 #[test]
-fn a_model_that_fails_leaves_a_session_that_goes_on() {
+fn a_session_continues_after_a_model_failure() {
     let model = Script::of(vec![
         Ok(calls(&[("echo", r#"{"text":"kept"}"#)])),
         Err(down()),
@@ -143,7 +143,7 @@ fn a_model_that_fails_leaves_a_session_that_goes_on() {
 }
 
 #[test]
-fn who_stops_it_finds_every_call_answered() {
+fn a_cancelled_run_answers_every_tool_call() {
     let stop = CancelToken::default();
     let thrown = stop.clone();
     let stopping = FnTool::new("stopping", "", json!({"type": "object"}), move |_: &Value| {
@@ -167,7 +167,7 @@ fn who_stops_it_finds_every_call_answered() {
 }
 
 #[test]
-fn what_memory_did_not_take_it_is_given_later() {
+fn events_rejected_by_memory_are_retried() {
     let model = Script::of(vec![Ok(calls(&[("echo", r#"{"text":"kept"}"#)])), Ok(says("done"))]);
     let memory = Arc::new(Paper::new());
     let going = Arc::clone(&memory);
@@ -194,7 +194,7 @@ fn what_memory_did_not_take_it_is_given_later() {
 
 #[test]
 fn a_session_over_a_real_home_remembers_across_agents() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let model = Script::of(vec![
         Ok(calls(&[(
             "memory_write",
@@ -203,12 +203,12 @@ fn a_session_over_a_real_home_remembers_across_agents() {
         Ok(says("Nice to meet you, Zhang San.")),
     ]);
     let mut agent =
-        Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
+        Agent::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default()).unwrap();
     agent.run("I'm Zhang San", &mut |_| {}, &CancelToken::default()).unwrap();
     agent.finish("exit").unwrap();
     drop(agent);
     let model = Script::of(vec![Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]))]);
-    let memory = Arc::new(world.open("s2"));
+    let memory = Arc::new(fixture.open("s2"));
     let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("what's my name?", &mut |_| {}, &CancelToken::default()).unwrap();
     let first = words(&model.requests.lock().unwrap()[0]);
@@ -219,17 +219,18 @@ fn a_session_over_a_real_home_remembers_across_agents() {
 }
 
 #[test]
-fn a_clock_that_goes_back_loses_no_turn() {
-    let world = World::new();
+fn a_clock_going_backwards_loses_no_turn() {
+    let fixture = Fixture::new();
     let model = Script::of(Vec::new());
-    let open =
-        || Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
+    let open = || {
+        Agent::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default()).unwrap()
+    };
     let mut agent = open();
     agent.run("the first", &mut |_| {}, &CancelToken::default()).unwrap();
-    world.turn_back(3_600_000);
+    fixture.turn_back(3_600_000);
     agent.run("the second", &mut |_| {}, &CancelToken::default()).unwrap();
     drop(agent);
-    world.turn_back(86_400_000);
+    fixture.turn_back(86_400_000);
     let mut agent = open();
     agent.run("the third", &mut |_| {}, &CancelToken::default()).unwrap();
     let texts: Vec<String> =
@@ -244,7 +245,7 @@ fn a_clock_that_goes_back_loses_no_turn() {
 }
 
 #[test]
-fn a_clock_that_repeats_itself_loses_nothing_of_a_long_session() {
+fn a_repeating_clock_loses_nothing_of_a_long_session() {
     let memory = Arc::new(Paper::new());
     let start = memory.now();
     for n in 0..2_500 {
@@ -266,7 +267,7 @@ fn a_clock_that_repeats_itself_loses_nothing_of_a_long_session() {
 }
 
 #[test]
-fn a_session_is_taken_up_with_the_caps_of_a_live_one() {
+fn a_resumed_session_applies_the_same_caps() {
     let huge = |_: &Value| Ok(format!("BEGIN {} END", "x1 ".repeat(200_000)));
     let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
     let mut settings = settings();

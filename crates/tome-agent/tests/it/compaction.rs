@@ -10,9 +10,9 @@ use tome_agent::{
 use tome_llm::{CancelToken, ModelFailure};
 use tome_model::EventKind;
 
+use crate::fixture::Fixture;
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
-use crate::world::World;
 
 fn settings(window_tokens: u64, turns_max: usize) -> AgentSettings {
     AgentSettings {
@@ -24,8 +24,8 @@ fn settings(window_tokens: u64, turns_max: usize) -> AgentSettings {
 
 #[test]
 fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
-    let world = World::new();
-    let memory = Arc::new(world.open("s1"));
+    let fixture = Fixture::new();
+    let memory = Arc::new(fixture.open("s1"));
     let model = Script::by(|request| {
         let sent = words(request);
         let is_question = sent.contains("which port does the staging gateway use");
@@ -59,14 +59,14 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
     let found =
         memory.call_tool("recall_memory", r#"{"query":"47113","scope":"messages"}"#).unwrap();
     assert!(found.text.contains("Citation: messages.jsonl#L2"), "{}", found.text);
-    let copy = std::fs::read_to_string(world.files("messages.jsonl").remove(0)).unwrap();
+    let copy = std::fs::read_to_string(fixture.files("messages.jsonl").remove(0)).unwrap();
     assert!(copy.lines().nth(1).unwrap().contains("listens on port 47113"));
 }
 
 #[test]
-fn the_note_says_when_what_and_by_whom() {
-    let world = World::new();
-    let memory = Arc::new(world.open("s1"));
+fn the_compaction_note_records_time_content_and_author() {
+    let fixture = Fixture::new();
+    let memory = Arc::new(fixture.open("s1"));
     let model = Script::of(Vec::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
     let mut compactions = Vec::new();
@@ -114,7 +114,7 @@ fn the_note_says_when_what_and_by_whom() {
 }
 
 #[test]
-fn a_model_may_summarise_and_may_fail_to() {
+fn the_built_in_summarizer_replaces_a_failing_model() {
     let memory = Arc::new(Paper::new());
     let model = Script::by(|request| {
         let is_summary = request.system[0].text.contains("about to leave");
@@ -147,7 +147,7 @@ fn a_model_may_summarise_and_may_fail_to() {
 }
 
 #[test]
-fn a_request_that_is_too_long_is_made_shorter() {
+fn a_too_long_request_is_shortened() {
     let model = Script::by(|request| match ContextWindow::request_tokens(request) {
         cost if cost > 12_000 => Err(ModelFailure::ContextTooLong {
             message: "prompt is too long: 15000 tokens > 12000 maximum".to_owned(),

@@ -48,7 +48,7 @@ impl Summarizer for Brief {
 }
 
 #[test]
-fn ten_thousand_turns_take_no_more_room_than_sixty() {
+fn ten_thousand_turns_take_no_more_space_than_sixty() {
     const TURNS: usize = 10_000;
     let model = Script::by(|request| {
         let sent = words(request);
@@ -84,7 +84,7 @@ fn ten_thousand_turns_take_no_more_room_than_sixty() {
 }
 
 #[test]
-fn the_order_is_stable_part_overview_index_turns_usage() {
+fn the_context_is_ordered_from_stable_to_changing() {
     let memory = Arc::new(Paper::new());
     let overview = "# Working Memory\n\n## Current Task\nport the parser";
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), overview.to_owned());
@@ -120,7 +120,7 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
 }
 
 #[test]
-fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
+fn a_huge_result_is_capped_with_a_pointer_to_the_rest() {
     let huge = |_: &Value| Ok(format!("BEGIN {} END", "x1 ".repeat(200_000)));
     let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
     let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}"), ("dump", "{}")]))]);
@@ -141,7 +141,7 @@ fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
 }
 
 #[test]
-fn a_window_that_is_too_small_says_so() {
+fn a_too_small_window_is_an_error() {
     let model = Script::of(Vec::new());
     let mut tight = settings(4_000);
     tight.tools = Toolbox::new(MemoryToolSet::Full);
@@ -156,7 +156,7 @@ fn a_window_that_is_too_small_says_so() {
 }
 
 #[test]
-fn a_model_that_always_complains_runs_into_no_overflow() {
+fn the_budget_is_halved_only_a_few_times() {
     let mut context =
         ContextWindow::new(settings(60_000).context, "system".to_owned(), Vec::new()).unwrap();
     let halved = (0..200).filter(|_| context.halve_budget()).count();

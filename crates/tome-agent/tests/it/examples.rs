@@ -30,14 +30,14 @@ fn the_minimal_agent_knows_the_name_in_the_next_session() {
 }
 
 #[test]
-fn a_summarizer_of_ones_own_says_what_leaves() {
+fn a_custom_summarizer_receives_the_removed_turns() {
     let stdout = run("summarizer");
     assert!(stdout.contains("summarized by decisions in detail/compaction-"), "{stdout}");
     assert!(stdout.contains("2 decisions\n- Let us decide: the store is an LSM tree."), "{stdout}");
 }
 
 #[test]
-fn without_a_daemon_an_agent_opens_the_home_itself() {
+fn an_agent_opens_the_home_without_a_daemon() {
     let stdout = run("shared_home");
     assert!(stdout.starts_with("memory: this process\nHerons wait.\n"), "{stdout}");
     assert!(stdout.contains("stored: user_message How do herons hunt?\n"), "{stdout}");

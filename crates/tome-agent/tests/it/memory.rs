@@ -5,12 +5,12 @@ use serde_json::json;
 use tome_agent::{Memory, MemoryError, MemoryTools};
 use tome_model::{EventKind, Tool};
 
-use crate::world::World;
+use crate::fixture::Fixture;
 
 #[test]
-fn what_is_recorded_is_read_back_found_and_copied() {
-    let world = World::new();
-    let memory = world.open("s1");
+fn recorded_events_are_read_found_and_written_to_the_transcript() {
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     let tool =
         Tool { name: "grep".into(), input: json!({"pattern": "zebra"}), output: json!("3 hits") };
     let events = [
@@ -42,13 +42,13 @@ fn what_is_recorded_is_read_back_found_and_copied() {
     let found = memory.call_tool("recall_memory", r#"{"query":"quokka"}"#).unwrap();
     assert!(found.text.contains("the cache is called quokka"), "{}", found.text);
     assert!(found.text.contains("messages.jsonl#L2"), "{}", found.text);
-    assert_eq!(world.files("messages.jsonl").len(), 1);
+    assert_eq!(fixture.files("messages.jsonl").len(), 1);
 }
 
 #[test]
-fn the_index_names_what_there_is() {
-    let world = World::new();
-    let memory = world.open("s1");
+fn the_index_lists_existing_notes() {
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     assert_eq!(memory.notes_index(1_000).unwrap(), None);
     assert_eq!(memory.overview().unwrap(), None);
     let write = |path: &str, content: &str| {
@@ -78,14 +78,14 @@ fn the_index_names_what_there_is() {
 
 #[test]
 fn a_detail_and_an_overview_are_notes_of_the_session() {
-    let world = World::new();
-    let memory = world.open("s1");
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     memory.write_detail("detail/plan.md", "# Plan\n\nuse the heron cache\n").unwrap();
     let arguments =
         r##"{"path":"overview.md","scope":"session","content":"# Working Memory\n\nport it\n"}"##;
     memory.call_tool("memory_write", arguments).unwrap();
     assert!(memory.overview().unwrap().unwrap().contains("port it"));
-    assert_eq!(world.open("s2").overview().unwrap(), None);
+    assert_eq!(fixture.open("s2").overview().unwrap(), None);
     let found = memory.call_tool("recall_memory", r#"{"query":"heron cache"}"#).unwrap();
     assert!(found.text.contains("detail/plan.md"), "{}", found.text);
     let refused = memory.write_detail("../out.md", "x").unwrap_err();
@@ -95,8 +95,8 @@ fn a_detail_and_an_overview_are_notes_of_the_session() {
 
 #[test]
 fn lessons_come_with_the_request_to_replan() {
-    let world = World::new();
-    let memory = world.open("s1");
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     assert_eq!(memory.recall_lessons("port the parser to the new lexer").unwrap(), None);
     let lesson = json!({
         "type": "procedural", "title": "Port a parser in slices",

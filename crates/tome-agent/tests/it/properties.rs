@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn no_call_is_ever_without_its_result(
+    fn every_tool_call_has_a_result(
         script in proptest::collection::vec(does(), 1..60),
         prompts in proptest::collection::vec("[a-z ]{1,80}", 1..12),
         cuts in proptest::collection::vec(0_usize..15, 12),

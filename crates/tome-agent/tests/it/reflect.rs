@@ -10,12 +10,12 @@ use tome_agent::{
 use tome_llm::{CancelToken, ChatResponse, ModelFailure};
 use tome_model::{Event, EventKind, Tool};
 
+use crate::fixture::Fixture;
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
-use crate::world::World;
 
 #[test]
-fn the_gate() {
+fn reflection_runs_only_for_substantial_sessions() {
     for (messages, from_user, iterations, actions, skipped) in [
         (0, 0, 0, 0, Some(SkipReason::FewMessages)),
         (5, 2, 3, 0, Some(SkipReason::FewMessages)),
@@ -38,11 +38,14 @@ fn the_gate() {
 }
 
 /// Runs a session that is worth reflecting on.
-fn talked(world: &World, replies: Vec<Result<ChatResponse, ModelFailure>>) -> (Agent, Arc<Script>) {
+fn talked(
+    fixture: &Fixture,
+    replies: Vec<Result<ChatResponse, ModelFailure>>,
+) -> (Agent, Arc<Script>) {
     let mut all = vec![Ok(says("hello Zhang San")), Ok(says("fixed")), Ok(says("bye"))];
     all.extend(replies);
     let model = Script::of(all);
-    let memory = Arc::new(world.open("s1"));
+    let memory = Arc::new(fixture.open("s1"));
     let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
     for prompt in ["I'm Zhang San", "fix the logger that leaks to stdout", "thanks"] {
         agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
@@ -56,9 +59,9 @@ const EPISODE: &str = r###"{"path":"episodes/2026-11.md","entry":"## Logger leak
 
 #[test]
 fn facts_and_episodes_are_written_and_the_next_time_updated() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let (mut agent, model) = talked(
-        &world,
+        &fixture,
         vec![
             Ok(calls(&[("memory_write", FACT), ("memory_append", EPISODE)])),
             Ok(says("none")),
@@ -70,7 +73,7 @@ fn facts_and_episodes_are_written_and_the_next_time_updated() {
     assert_eq!(done.written, ["facts/user.md", "episodes/2026-11.md"]);
     assert_eq!((done.skipped, done.failed_calls, done.rounds), (None, 0, 2));
     assert_eq!(done.usage.input, 20);
-    let episodes = std::fs::read_to_string(world.files("episodes/2026-11.md").remove(0)).unwrap();
+    let episodes = std::fs::read_to_string(fixture.files("episodes/2026-11.md").remove(0)).unwrap();
     assert!(episodes.contains("## Logger leak\n- Summary: stdout leak"), "{episodes}");
     let again = agent.reflect(&CancelToken::default()).unwrap();
     assert_eq!((again.written.len(), again.failed_calls), (0, 1));
@@ -85,25 +88,25 @@ fn facts_and_episodes_are_written_and_the_next_time_updated() {
     ] {
         assert!(opening.contains(part), "{part} is not in {opening}");
     }
-    let after = std::fs::read_to_string(world.files("episodes/2026-11.md").remove(0)).unwrap();
+    let after = std::fs::read_to_string(fixture.files("episodes/2026-11.md").remove(0)).unwrap();
     assert_eq!(after, episodes);
 }
 
 #[test]
-fn a_model_that_declines_changes_nothing() {
-    let world = World::new();
-    let (mut agent, model) = talked(&world, vec![Ok(says("none"))]);
+fn a_declining_model_changes_nothing() {
+    let fixture = Fixture::new();
+    let (mut agent, model) = talked(&fixture, vec![Ok(says("none"))]);
     let done = agent.reflect(&CancelToken::default()).unwrap();
     assert_eq!((done.written.len(), done.rounds), (0, 1));
-    assert_eq!(world.files("facts/user.md"), Vec::<std::path::PathBuf>::new());
+    assert_eq!(fixture.files("facts/user.md"), Vec::<std::path::PathBuf>::new());
     let offered: Vec<String> = model.last().tools.into_iter().map(|tool| tool.name).collect();
     assert_eq!(offered.len(), 4);
     assert!(offered.iter().all(|name| name.starts_with("memory_")), "{offered:?}");
 }
 
 #[test]
-fn it_cannot_reach_beyond_facts_and_episodes() {
-    let world = World::new();
+fn reflection_writes_only_facts_and_episodes() {
+    let fixture = Fixture::new();
     let token = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let key = json!({"path": "facts/key.md", "content": format!("# K\n\nthe token is {token}\n")});
     let key = key.to_string();
@@ -115,26 +118,26 @@ fn it_cannot_reach_beyond_facts_and_episodes() {
         ("recall_memory", r#"{"query":"x"}"#),
         ("memory_write", &*key),
     ];
-    let (mut agent, _) = talked(&world, vec![Ok(calls(&bad))]);
+    let (mut agent, _) = talked(&fixture, vec![Ok(calls(&bad))]);
     let done = agent.reflect(&CancelToken::default()).unwrap();
     assert_eq!(
         (done.failed_calls, done.written.as_slice()),
         (5, ["facts/key.md".to_owned()].as_slice())
     );
-    let kept = std::fs::read_to_string(world.files("facts/key.md").remove(0)).unwrap();
+    let kept = std::fs::read_to_string(fixture.files("facts/key.md").remove(0)).unwrap();
     assert!(kept.contains("the token is ") && !kept.contains(&token), "{kept}");
 }
 
 #[test]
-fn it_comes_to_an_end_and_says_what_was_done_before() {
-    let world = World::new();
+fn reflection_ends_after_its_rounds_and_reports_its_writes() {
+    let fixture = Fixture::new();
     let read = || Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]));
-    let (mut agent, _) = talked(&world, (0..9).map(|_| read()).collect());
+    let (mut agent, _) = talked(&fixture, (0..9).map(|_| read()).collect());
     let done = agent.reflect(&CancelToken::default()).unwrap();
     assert_eq!((done.rounds, done.hit_limit, done.written.len()), (5, true, 0));
-    let world = World::new();
+    let fixture = Fixture::new();
     let down = ModelFailure::Unreachable { message: "gone".to_owned() };
-    let (mut agent, _) = talked(&world, vec![Ok(calls(&[("memory_write", FACT)])), Err(down)]);
+    let (mut agent, _) = talked(&fixture, vec![Ok(calls(&[("memory_write", FACT)])), Err(down)]);
     let AgentError::Reflect(cut) = agent.reflect(&CancelToken::default()).unwrap_err() else {
         panic!()
     };
@@ -188,7 +191,7 @@ fn events(memory: &Paper, words: usize) -> Vec<Event> {
 }
 
 #[test]
-fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
+fn a_long_fact_does_not_crowd_out_other_notes() {
     let memory = Paper::new();
     let mut notes = memory.notes.lock().unwrap();
     notes.insert("facts/a-long.md".to_owned(), "long ".repeat(9_000));
@@ -238,7 +241,7 @@ fn one_long_fact_hides_neither_the_others_nor_the_episodes() {
 }
 
 #[test]
-fn it_keeps_to_its_window_and_tries_once_with_half() {
+fn reflection_retries_once_with_half_the_window() {
     let memory = Paper::new();
     for n in 0..300 {
         let text = "é fact ".repeat(90);

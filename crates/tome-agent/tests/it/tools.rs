@@ -3,12 +3,12 @@
 use tome_agent::{FnTool, Memory, MemoryToolSet, MemoryTools, Toolbox};
 use tome_llm::{CancelToken, ToolCall};
 
-use crate::world::World;
+use crate::fixture::Fixture;
 
 #[test]
-fn the_sets_are_what_their_names_say() {
-    let world = World::new();
-    let memory = world.open("s1");
+fn tool_sets_contain_the_tools_of_their_names() {
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     let names = |set: MemoryToolSet| {
         let offered = Toolbox::new(set).definitions(&memory);
         offered.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
@@ -33,8 +33,8 @@ fn the_sets_are_what_their_names_say() {
 
 #[test]
 fn a_tool_outside_the_set_is_not_run() {
-    let world = World::new();
-    let memory = world.open("s1");
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     let call = |name: &str, arguments: &str| {
         let (id, name, arguments) = ("1".to_owned(), name.to_owned(), arguments.to_owned());
         let call = ToolCall { id, name, arguments };
@@ -49,9 +49,9 @@ fn a_tool_outside_the_set_is_not_run() {
 }
 
 #[test]
-fn an_own_tool_replaces_another() {
-    let world = World::new();
-    let memory = world.open("s1");
+fn a_custom_tool_replaces_one_with_the_same_name() {
+    let fixture = Fixture::new();
+    let memory = fixture.open("s1");
     let own = |text: &'static str| {
         FnTool::new("memory_list", text, serde_json::json!({}), move |_: &_| Ok(text.to_owned()))
     };

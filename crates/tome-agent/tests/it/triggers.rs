@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tome_agent::{Agent, AgentEvent, AgentSettings, FnTool, MemoryToolSet, PlanTool, Toolbox};
 use tome_llm::{CancelToken, ChatResponse, ContentPart};
 
+use crate::fixture::Fixture;
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
-use crate::world::World;
 
 const REPLAN: &str = "With recalled memory, please replan if needed";
 
@@ -64,7 +64,7 @@ fn a_plan_of_more_than_five_steps_is_replanned_once() {
 }
 
 #[test]
-fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
+fn substantial_work_triggers_one_request_to_store() {
     let mut replies = vec![calls(&[("edit", "{}")]); 10];
     replies.push(says("ported"));
     let lesson = r#"{"type":"semantic","title":"t"}"#;
@@ -82,7 +82,7 @@ fn meaningful_work_asks_once_to_store_and_the_storing_is_done() {
 }
 
 #[test]
-fn little_work_asks_for_nothing() {
+fn little_work_triggers_nothing() {
     let replies = vec![calls(&[("edit", "{}")]), says("done")];
     assert_eq!(injected(replies, "a small thing").0, Vec::<&str>::new());
 }
@@ -96,7 +96,7 @@ fn frustration_is_a_strong_signal() {
 }
 
 #[test]
-fn an_overview_that_nobody_writes_is_reminded_of() {
+fn an_outdated_overview_triggers_a_reminder() {
     let model = Script::of(Vec::new());
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut at = Vec::new();
@@ -114,10 +114,10 @@ fn an_overview_that_nobody_writes_is_reminded_of() {
 
 #[test]
 fn injections_are_recorded() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
-    let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();
+    let mut agent = Agent::new(model, Arc::new(fixture.open("s1")), settings()).unwrap();
     agent.run("wtf, I told you not to touch it", &mut |_| {}, &CancelToken::default()).unwrap();
-    let record = std::fs::read_to_string(world.files("injections.jsonl").remove(0)).unwrap();
+    let record = std::fs::read_to_string(fixture.files("injections.jsonl").remove(0)).unwrap();
     assert!(record.contains(r#""moment":"stop","why":"store","agent":"tome""#), "{record}");
 }

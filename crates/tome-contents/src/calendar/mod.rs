@@ -11,7 +11,7 @@ mod maintenance;
 mod sessions;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use tome_ledger::Ledger;
 use tome_model::{Clock, Level, Millis, NodeId, Zone};
@@ -109,8 +109,8 @@ impl Calendar {
     ) -> Result<Vec<String>, HomeError> {
         let (mut skipped, mut failed, mut read) = (Vec::new(), None, 0);
         let paths = self.store_paths(project);
-        let _few_at_a_time = (paths.len() > OPEN_STORES_MAX)
-            .then(|| self.stores.scan_lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let _wide_scan =
+            (paths.len() > OPEN_STORES_MAX).then(|| self.stores.lock_wide_scan());
         for path in paths {
             match self.visit_store(&path, project, &mut visit) {
                 Ok(()) => read += 1,

@@ -111,17 +111,17 @@ impl Injector {
             return Ok(false);
         }
         let Some(claim) = Claim::read(&decision.fact.text) else { return Ok(true) };
-        if decision.later.iter().any(|text| claim.is_taken_back_by(text)) {
+        if decision.later.iter().any(|text| claim.is_retracted_by(text)) {
             return Ok(false);
         }
         let Some(path) = self.stores.find_store_path(project) else { return Ok(false) };
         let store = self.stores.open(&path)?;
         let later = find_message(&store, &decision.session, decision.fact.at, &|_, sentence| {
-            claim.is_taken_back_by(sentence)
+            claim.is_retracted_by(sentence)
         })?;
         let words = content_words(&decision.fact.text);
         let now = find_message(&store, session, Millis(0), &|event, sentence| {
-            claim.is_taken_back_by(sentence)
+            claim.is_retracted_by(sentence)
                 || event.kind == EventKind::UserMessage && asks_for_change(sentence, &words)
         })?;
         Ok(!later && !now)

@@ -20,7 +20,7 @@ use tome_contents::Calendar;
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{HomeError, Projection, ProjectionReport, Store, Stores, layout, write_atomic};
 use tome_model::{Clock, Level, Millis, NodeId};
-use tome_topics::{SegmentRecord, TopicMap, TopicNames, normalize_path};
+use tome_topics::{GroupIds, SegmentRecord, TopicMap, normalize_path};
 
 use cache::{CachedTopics, Clustering, TopicCache, TopicsVersion};
 use convert::{PendingRecord, build_record};
@@ -54,7 +54,7 @@ pub struct Topics {
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct NamesFile {
     format: u32,
-    projects: BTreeMap<String, TopicNames>,
+    projects: BTreeMap<String, GroupIds>,
 }
 
 const NAMES_FORMAT: u32 = 1;
@@ -83,7 +83,7 @@ impl Topics {
     /// The topics of a project, up to its latest event.
     pub fn load(&self, project: &str) -> Result<Arc<TopicMap>, HomeError> {
         let Some(path) = self.stores.find_store_path(project) else {
-            return Ok(Arc::new(TopicMap::build(Vec::new(), &TopicNames::default())));
+            return Ok(Arc::new(TopicMap::build(Vec::new(), &GroupIds::default())));
         };
         let store = self.stores.open(&path)?;
         self.calendar.catch_up(&store, &|| false)?;
@@ -167,8 +167,8 @@ impl Topics {
         let mut names = load_names(&names_path);
         let before = names.projects.remove(project).unwrap_or_default();
         let map = Arc::new(TopicMap::build(records, &before));
-        if *map.names() != before {
-            names.projects.insert(project.to_owned(), map.names().clone());
+        if *map.group_ids() != before {
+            names.projects.insert(project.to_owned(), map.group_ids().clone());
             save_names(&names_path, &names)?;
         }
         Ok(map)

@@ -41,7 +41,7 @@ fn catch_up_deep(scene: &Scene, stop: &dyn Fn() -> bool) -> u64 {
 fn progress(scene: &Scene) -> (u64, u64) {
     let path = scene.engine.stores().find_store_path(ROOT).unwrap();
     let store = scene.engine.stores().open(&path).unwrap();
-    let report = scene.engine.recall().index_report(&store).unwrap().unwrap();
+    let report = scene.engine.recall().report_indexes(&store).unwrap().unwrap();
     let index = report.indexes.iter().find(|index| index.name == "deep/events").unwrap();
     (index.cursor, index.behind)
 }

@@ -6,7 +6,7 @@
 //!
 //! Files are never memory-mapped: accessing a map of a file that was truncated or cannot be read
 //! raises SIGBUS and would kill the daemon. Small files are held in memory, so that a small index
-//! needs no file descriptors. Of large files, all are held except postings and the document store,
+//! needs no file descriptors. Large files are held, too, except postings and the document store,
 //! which is never read.
 
 use std::fs::File;

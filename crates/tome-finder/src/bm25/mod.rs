@@ -142,8 +142,8 @@ impl Bm25Index {
 
     fn load(folder: &Path) -> tantivy::Result<Self> {
         let (fields, schema) = IndexFields::new();
-        let own = PrivateDirectory::open(folder)?;
-        let mut index = Index::open(own.clone())?;
+        let directory = PrivateDirectory::open(folder)?;
+        let mut index = Index::open(directory.clone())?;
         let payload = decode_payload(index.load_metas()?.payload.as_deref())?;
         if index.schema() != schema {
             return Err(tantivy::TantivyError::SchemaError("unexpected fields".to_owned()));
@@ -154,7 +154,7 @@ impl Bm25Index {
         let now = VisibleState { snapshot: Arc::new(snapshot), cursor: payload.cursor };
         Ok(Self {
             folder: folder.to_owned(),
-            directory: own,
+            directory,
             fields,
             index,
             reader,

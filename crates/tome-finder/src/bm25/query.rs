@@ -15,7 +15,7 @@ const TERMS_EXAMINED_MAX: usize = 1_024;
 /// Maximum number of terms to search for: the rarest ones.
 const TERMS_MAX: usize = 256;
 
-/// A single character of a script without spaces says less than a pair.
+/// A single character of a script without spaces is less specific than a pair.
 const CHARACTER_WEIGHT: f32 = 0.5;
 
 /// Weights of a match per field, relative to the text field.
@@ -54,7 +54,7 @@ impl SearchTerm {
 pub(crate) struct TermClause {
     pub(crate) term: Term,
     /// Contribution of a match; in the text field, before frequency and length are applied.
-    pub(crate) worth: f32,
+    pub(crate) weight: f32,
     /// Whether the field is the text, where frequency and length count.
     pub(crate) in_text: bool,
 }
@@ -140,10 +140,10 @@ pub(crate) fn build_clauses(
     }
     rated.sort_by(|one, other| other.0.total_cmp(&one.0));
     rated.truncate(TERMS_MAX);
-    let clauses = rated.into_iter().flat_map(|(worth, term, has)| {
+    let clauses = rated.into_iter().flat_map(|(weight, term, has)| {
         has.into_iter().map(move |(field, boost, in_text)| TermClause {
             term: Term::from_field_text(field, &term),
-            worth: worth * boost,
+            weight: weight * boost,
             in_text,
         })
     });

@@ -107,7 +107,7 @@ fn run_in_parallel<'b>(
 
 fn thread_count(listed: u64) -> usize {
     let cores = crate::available_cores().min(THREADS_MAX);
-    usize::try_from(listed / POSTINGS_PER_THREAD).map_or(cores, |worth| worth.clamp(1, cores))
+    usize::try_from(listed / POSTINGS_PER_THREAD).map_or(cores, |threads| threads.clamp(1, cores))
 }
 
 /// Iterator over one clause's postings in a segment.
@@ -126,7 +126,7 @@ enum ClauseScore<'a> {
     /// Independent of the document.
     Flat(u32),
     /// Depends on the term's frequency and the text's length.
-    Text { worth: f32, weights: &'a Bm25Weights, segment: &'a SegmentSnapshot },
+    Text { clause_weight: f32, weights: &'a Bm25Weights, segment: &'a SegmentSnapshot },
 }
 
 /// The clauses that occur in a segment, by ascending upper bound.
@@ -152,14 +152,14 @@ impl<'a> ClauseCursor<'a> {
         let with =
             if clause.in_text { IndexRecordOption::WithFreqs } else { IndexRecordOption::Basic };
         let Some(postings) = segment.postings(&clause.term, with)? else { return Ok(None) };
-        let (worth, most) = if clause.in_text {
-            let worth = ClauseScore::Text { worth: clause.worth, weights, segment };
-            (worth, weights.max_text_score(clause.worth))
+        let (score, most) = if clause.in_text {
+            let text = ClauseScore::Text { clause_weight: clause.weight, weights, segment };
+            (text, weights.max_text_score(clause.weight))
         } else {
-            let flat = weights.flat_score(clause.worth);
+            let flat = weights.flat_score(clause.weight);
             (ClauseScore::Flat(flat), flat)
         };
-        Ok(Some(Self { postings, at: 0, score: worth, max_score: most }))
+        Ok(Some(Self { postings, at: 0, score, max_score: most }))
     }
 
     fn doc(&self) -> DocId {
@@ -175,8 +175,8 @@ impl<'a> ClauseCursor<'a> {
     fn score_at(&self, doc: DocId, at: usize) -> u32 {
         match &self.score {
             ClauseScore::Flat(flat) => *flat,
-            ClauseScore::Text { worth, weights, segment } => weights.text_score(
-                *worth,
+            ClauseScore::Text { clause_weight, weights, segment } => weights.text_score(
+                *clause_weight,
                 self.postings.freq(at),
                 segment.lengths.fieldnorm_id(doc),
             ),
@@ -192,11 +192,11 @@ impl<'a> ClauseCursor<'a> {
             let here = docs.get(self.at..end).unwrap_or_default();
             match &self.score {
                 ClauseScore::Flat(flat) => here.iter().for_each(|doc| window.add(*doc, *flat)),
-                ClauseScore::Text { worth, weights, segment } => {
+                ClauseScore::Text { clause_weight, weights, segment } => {
                     let frequencies = self.postings.freqs().get(self.at..end).unwrap_or_default();
                     for (doc, frequency) in here.iter().zip(frequencies) {
                         let length = segment.lengths.fieldnorm_id(*doc);
-                        window.add(*doc, weights.text_score(*worth, *frequency, length));
+                        window.add(*doc, weights.text_score(*clause_weight, *frequency, length));
                     }
                 }
             }
@@ -219,10 +219,10 @@ struct ScoreWindow {
 }
 
 impl ScoreWindow {
-    fn add(&mut self, doc: DocId, worth: u32) {
+    fn add(&mut self, doc: DocId, score: u32) {
         let offset = (doc - self.from) as usize;
         if let Some(sum) = self.sums.get_mut(offset) {
-            *sum = sum.saturating_add(worth);
+            *sum = sum.saturating_add(score);
         }
         if let Some(bits) = self.touched.get_mut(offset / 64) {
             *bits |= 1 << (offset % 64);

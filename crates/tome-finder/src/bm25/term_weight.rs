@@ -39,23 +39,23 @@ impl Bm25Weights {
         Self { norms, fractions }
     }
 
-    pub(crate) fn text_score(&self, worth: f32, frequency: u32, length: u8) -> u32 {
+    pub(crate) fn text_score(&self, weight: f32, frequency: u32, length: u8) -> u32 {
         let at = frequency as usize * LENGTHS + usize::from(length);
         let fraction = self.fractions.get(at).copied().unwrap_or_else(|| {
             saturate(frequency, self.norms.get(usize::from(length)).copied().unwrap_or_default())
         });
-        to_fixed_point(worth * fraction)
+        to_fixed_point(weight * fraction)
     }
 
     /// Score of a term in a field where frequency and length do not count: as in a text of average
     /// length.
-    pub(crate) fn flat_score(&self, worth: f32) -> u32 {
-        to_fixed_point(worth)
+    pub(crate) fn flat_score(&self, weight: f32) -> u32 {
+        to_fixed_point(weight)
     }
 
     /// Upper bound on the score of a term in a text.
-    pub(crate) fn max_text_score(&self, worth: f32) -> u32 {
-        to_fixed_point(worth * (BM25_K1 + 1.0)).saturating_add(1)
+    pub(crate) fn max_text_score(&self, weight: f32) -> u32 {
+        to_fixed_point(weight * (BM25_K1 + 1.0)).saturating_add(1)
     }
 }
 

@@ -12,11 +12,11 @@ use super::*;
 use crate::{ByteRange, EntryKey, EntrySource, IndexEntry};
 
 /// A temporary folder for an index.
-struct Scene {
+struct Fixture {
     home: tempfile::TempDir,
 }
 
-impl Scene {
+impl Fixture {
     fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap() }
     }

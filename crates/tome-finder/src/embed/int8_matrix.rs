@@ -7,6 +7,7 @@
 
 use fearless_simd::{Level, Simd, SimdBase, SimdIntWiden, dispatch};
 
+use super::numeric::ROUNDING;
 use super::tensor_file::TensorFile;
 
 /// Rows of the matrix per tile.
@@ -15,8 +16,6 @@ const TILE_ROWS: usize = 4;
 const TILE_SUMS_MAX: usize = 16;
 /// Columns are a multiple of the widest vector of 16-bit integers.
 const COLUMNS_MULTIPLE: usize = 32;
-/// Adding and subtracting this rounds a small number to an integer, which then is in its low bits.
-const ROUNDING: f32 = 12_582_912.0;
 
 /// A matrix of int8 values with a scale and an addend (bias) per row.
 #[derive(Debug)]
@@ -107,7 +106,7 @@ impl RoundedRows {
         for (number, (scale, row)) in rows.enumerate() {
             self.scales.push(scale);
             self.values.resize((number / block_rows + 1) * block_rows * columns, 0);
-            let layout = RowLayout::new(number, lanes, block_rows, columns);
+            let layout = TileLayout::new(number, lanes, block_rows, columns);
             for (to, from) in layout.groups(&mut self.values).zip(row.chunks_exact(lanes)) {
                 widen(to, from);
             }
@@ -116,7 +115,7 @@ impl RoundedRows {
 }
 
 /// Positions of a row's groups among the rounded values.
-struct RowLayout {
+struct TileLayout {
     /// First value of its block.
     from: usize,
     block_values: usize,
@@ -126,7 +125,7 @@ struct RowLayout {
     group_values: usize,
 }
 
-impl RowLayout {
+impl TileLayout {
     #[inline(always)]
     fn new(number: usize, lanes: usize, block_rows: usize, columns: usize) -> Self {
         Self {
@@ -173,7 +172,7 @@ fn round_with<S: Simd>(simd: S, rounded: &mut RoundedRows, rows: &[f32]) {
         let largest = largest.iter().copied().fold(f32::MIN_POSITIVE, f32::max);
         let factor = limit / largest;
         rounded.scales.push(largest / limit);
-        let layout = RowLayout::new(number, lanes, block_rows, columns);
+        let layout = TileLayout::new(number, lanes, block_rows, columns);
         for (to, from) in layout.groups(&mut rounded.values).zip(row.chunks_exact(lanes)) {
             for (to, from) in to.as_chunks_mut::<8>().0.iter_mut().zip(from.as_chunks::<8>().0) {
                 *to = from.map(|value| round_to_i16(value * factor));

@@ -43,7 +43,7 @@ pub trait Embedder: Send + Sync {
         None
     }
 
-    /// How much its similarity to a text is worth: 1, or less for a script whose words it does not
+    /// Weight of its similarity to a text: 1, or less for a script whose words it does not
     /// know.
     fn script_weight(&self, _text: &str) -> f32 {
         1.0

@@ -4,8 +4,8 @@
 /// Partial sums: enough for any processor's vectors.
 const LANES: usize = 16;
 /// Adding and subtracting this rounds a small number to an integer, which then is in its low bits.
-const ROUNDING: f32 = 12_582_912.0;
-/// Of the normalization.
+pub(super) const ROUNDING: f32 = 12_582_912.0;
+/// Avoids division by zero when normalizing.
 const EPSILON: f32 = 1e-12;
 
 /// Sum of a function of each value; as many values as a multiple of 16.

@@ -31,7 +31,7 @@ struct TensorHeader {
 }
 
 impl<'a> TensorFile<'a> {
-    /// Parses a file. The error says what is wrong with it.
+    /// Parses a file. The error describes the problem.
     pub(super) fn parse(file: &'a [u8]) -> Result<Self, String> {
         let (length, rest) = file.split_first_chunk::<8>().ok_or("is too short")?;
         let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| "is too short")?;

@@ -38,14 +38,14 @@ fn product(one: &[f32], other: &[f32]) -> f32 {
 }
 
 #[test]
-fn tokens_are_those_of_the_training_code() {
+fn tokens_equal_those_of_the_training_code() {
     for one in golden() {
         assert_eq!(model().tokens(&one.text), one.ids, "{:?}", one.text);
     }
 }
 
 #[test]
-fn vectors_are_those_of_the_training_code() {
+fn vectors_equal_those_of_the_training_code() {
     for one in golden() {
         for (embedder, expected) in
             [(&StaticEmbedder as &dyn Embedder, &one.fast), (&DeepEmbedder, &one.deep)]
@@ -78,7 +78,7 @@ fn a_vector_is_the_same_on_every_processor() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
     #[test]
-    fn a_batch_gives_the_vectors_of_its_texts(
+    fn a_batch_returns_the_same_vectors_as_single_texts(
         texts in prop::collection::vec("([a-z]{1,9}[ .]|\\PC){0,120}", 1..5),
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
@@ -90,13 +90,13 @@ proptest! {
 }
 
 #[test]
-fn a_mark_in_a_text_is_text() {
+fn special_tokens_in_a_text_are_plain_text() {
     assert_eq!(model().tokens("[MASK]"), model().tokens("[ mask ]"));
     assert_eq!(model().tokens("[UNK] [PAD]").len(), 6 + 1);
 }
 
 #[test]
-fn a_question_can_weigh_its_tokens() {
+fn a_query_can_weight_its_tokens() {
     let text = "caroline likes pottery";
     let plain = StaticEmbedder.embed_query(text, &|_| 1.0).unwrap();
     assert_eq!(plain, embedded(&StaticEmbedder, text));
@@ -107,13 +107,13 @@ fn a_question_can_weigh_its_tokens() {
 }
 
 #[test]
-fn tokens_are_given_once_and_in_order() {
+fn token_ids_are_sorted_and_unique() {
     assert_eq!(StaticEmbedder.token_ids("b a b a"), model().tokens("a b"));
     assert!(StaticEmbedder.token_ids("").is_empty());
 }
 
 #[test]
-fn long_texts_and_words_are_no_trouble() {
+fn long_texts_and_words_are_embedded() {
     let word = "x".repeat(1 << 20);
     let long = "pottery ".repeat(100_000);
     for embedder in [&StaticEmbedder as &dyn Embedder, &DeepEmbedder] {

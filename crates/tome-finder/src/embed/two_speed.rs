@@ -42,7 +42,7 @@ pub(super) struct TwoSpeedModel<'a> {
 }
 
 impl<'a> TwoSpeedModel<'a> {
-    /// Reads a model and checks every shape. The error says what is wrong.
+    /// Reads a model and checks every shape. The error describes the problem.
     pub(super) fn parse(file: &'a [u8]) -> Result<Self, String> {
         let file = TensorFile::parse(file)?;
         if file.text("format")? != "tome-embed" || file.text("version")? != "1" {
@@ -99,9 +99,9 @@ impl<'a> TwoSpeedModel<'a> {
     pub(super) fn static_vector(&self, text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
         let mut sum = vec![0.0; self.table.width()];
         for token in self.tokens(text) {
-            let own = self.token_weights.get(token as usize).copied().unwrap_or_default();
+            let token_weight = self.token_weights.get(token as usize).copied().unwrap_or_default();
             let Some((scale, row)) = self.table.row(token) else { continue };
-            let factor = scale * own * weight(token);
+            let factor = scale * token_weight * weight(token);
             for (sum, value) in sum.iter_mut().zip(row) {
                 *sum += factor * f32::from(value.cast_signed());
             }

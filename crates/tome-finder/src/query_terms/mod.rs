@@ -25,8 +25,8 @@ const SINGLE_SHARE: f32 = 0.5;
 /// so the limit is generous.
 const TERMS_MAX: usize = 256;
 /// Characters that end a question.
-const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
-/// Maximum number of questions to tell apart in one query.
+pub const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+/// Maximum number of questions that are separated in one query.
 const SUB_QUESTIONS_MAX: usize = 8;
 
 /// The terms of a query.
@@ -73,21 +73,22 @@ impl QueryTerms {
         let questions = text
             .split_inclusive(QUESTION_MARKS)
             .filter(|sentence| sentence.ends_with(QUESTION_MARKS));
-        let mut parts: Vec<Vec<usize>> = Vec::new();
+        let mut sub_questions: Vec<Vec<usize>> = Vec::new();
         for question in questions.take(SUB_QUESTIONS_MAX) {
             // Only the last sentence is the question; those before it give context.
             let numbers = self.find_terms_in(last_sentence(question));
             if !numbers.is_empty() {
-                parts.push(numbers);
+                sub_questions.push(numbers);
             }
         }
-        if parts.len() < 2 { Vec::new() } else { parts }
+        if sub_questions.len() < 2 { Vec::new() } else { sub_questions }
     }
 
     /// Returns the numbers of the terms that occur in `words`, sorted.
     pub fn find_terms_in(&self, words: &str) -> Vec<usize> {
-        let of = Self::parse(words, false);
-        let numbers = of.term_numbers.keys().filter_map(|key| self.term_numbers.get(key).copied());
+        let found = Self::parse(words, false);
+        let numbers =
+            found.term_numbers.keys().filter_map(|key| self.term_numbers.get(key).copied());
         let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
         numbers
@@ -260,7 +261,7 @@ fn count_words(text: &str) -> usize {
 
 /// State of counting the terms of one text.
 struct TermCounter<'a> {
-    question: &'a QueryTerms,
+    terms: &'a QueryTerms,
     counts: &'a mut [f32],
     /// The preceding term, if only stop words followed it.
     last: Option<usize>,
@@ -269,8 +270,8 @@ struct TermCounter<'a> {
 }
 
 impl<'a> TermCounter<'a> {
-    fn new(question: &'a QueryTerms, counts: &'a mut [f32]) -> Self {
-        Self { question, counts, last: None, key: (QueryTermKind::Stem, String::new()) }
+    fn new(terms: &'a QueryTerms, counts: &'a mut [f32]) -> Self {
+        Self { terms, counts, last: None, key: (QueryTermKind::Stem, String::new()) }
     }
 
     /// Counts the tokens of any text.
@@ -286,7 +287,7 @@ impl<'a> TermCounter<'a> {
 
     /// Counts a word of plain ASCII letters, which needs lowercasing but no tokenization.
     fn count_plain_word(&mut self, word: &str) {
-        if self.last.is_none() && !self.question.shares_prefix(word) {
+        if self.last.is_none() && !self.terms.shares_prefix(word) {
             return;
         }
         let mut small = [0; TERM_BYTES_MAX];
@@ -300,7 +301,7 @@ impl<'a> TermCounter<'a> {
     }
 
     fn count_word(&mut self, word: &str) {
-        let is_near = self.question.shares_prefix(word);
+        let is_near = self.terms.shares_prefix(word);
         let number = is_near
             .then(|| with_cached_stem(word, |root| self.find_term(QueryTermKind::Stem, root)));
         let number = number.flatten();
@@ -310,7 +311,7 @@ impl<'a> TermCounter<'a> {
         }
         match (self.last, number) {
             (Some(before), Some(now)) => {
-                let pair = self.question.pairs.get(&(before, now));
+                let pair = self.terms.pairs.get(&(before, now));
                 if let Some(count) = pair.and_then(|pair| self.counts.get_mut(*pair)) {
                     *count += 1.0;
                 }
@@ -325,7 +326,7 @@ impl<'a> TermCounter<'a> {
         self.key.0 = kind;
         self.key.1.clear();
         self.key.1.push_str(text);
-        self.question.term_numbers.get(&self.key).copied()
+        self.terms.term_numbers.get(&self.key).copied()
     }
 
     fn count_term(&mut self, kind: QueryTermKind, text: &str) {
@@ -376,10 +377,10 @@ mod tests {
 
     use super::*;
 
-    fn counted(question: &str, text: &str) -> (Vec<f32>, usize) {
-        let question = QueryTerms::new(question);
-        let mut counts = vec![0.0; question.len()];
-        let words = question.count_terms(text, &mut counts);
+    fn counted(query: &str, text: &str) -> (Vec<f32>, usize) {
+        let terms = QueryTerms::new(query);
+        let mut counts = vec![0.0; terms.len()];
+        let words = terms.count_terms(text, &mut counts);
         (counts, words)
     }
 
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn stop_words_count_where_there_is_nothing_else() {
+    fn stop_words_count_in_a_query_without_other_words() {
         assert_eq!(
             QueryTerms::new("who was the").len(),
             QueryTerms::parse("who was the", true).len()
@@ -408,30 +409,26 @@ mod tests {
     }
 
     #[test]
-    fn the_figures_of_a_name_are_not_what_was_asked_for() {
-        let own = |text: &str| {
-            let question = QueryTerms::new(text);
-            let own = (0..question.len()).filter(|number| question.is_primary(*number));
-            own.map(|number| question.terms[number].stems.join(" ")).collect::<Vec<_>>()
+    fn digits_inside_a_name_are_not_primary_terms() {
+        let primary_terms = |text: &str| {
+            let terms = QueryTerms::new(text);
+            let primary = (0..terms.len()).filter(|number| terms.is_primary(*number));
+            primary.map(|number| terms.terms[number].stems.join(" ")).collect::<Vec<_>>()
         };
-        assert_eq!(own("zebra77"), ["zebra", "zebra77"]);
-        assert_eq!(own("port 77"), ["port", "77"]);
-        assert!(own("E4711").contains(&"e4711".to_owned()));
+        assert_eq!(primary_terms("zebra77"), ["zebra", "zebra77"]);
+        assert_eq!(primary_terms("port 77"), ["port", "77"]);
+        assert!(primary_terms("E4711").contains(&"e4711".to_owned()));
     }
 
     #[test]
-    fn several_questions_in_one_are_told_apart() {
-        let question =
-            QueryTerms::new("We moved to v1.2. Who owns main.rs? And when is the release?");
-        let names = |part: &Vec<usize>| {
-            let stems = part.iter().filter(|number| question.is_primary(**number));
-            stems
-                .map(|number| question.terms[*number].stems.join(" "))
-                .collect::<Vec<_>>()
-                .join(" ")
+    fn several_questions_in_one_query_are_separated() {
+        let terms = QueryTerms::new("We moved to v1.2. Who owns main.rs? And when is the release?");
+        let names = |numbers: &Vec<usize>| {
+            let stems = numbers.iter().filter(|number| terms.is_primary(**number));
+            stems.map(|number| terms.terms[*number].stems.join(" ")).collect::<Vec<_>>().join(" ")
         };
-        let parts: Vec<String> = question.sub_questions().iter().map(names).collect();
-        assert_eq!(parts, ["own mainrs main rs", "releas"]);
+        let found: Vec<String> = terms.sub_questions().iter().map(names).collect();
+        assert_eq!(found, ["own mainrs main rs", "releas"]);
         assert!(QueryTerms::new("who owns main.rs? we moved.").sub_questions().is_empty());
         assert!(QueryTerms::new("who? owns main.rs?").sub_questions().is_empty());
         assert_eq!(
@@ -441,11 +438,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_at_the_end_of_a_long_question_counts() {
-        let question =
-            format!("{} where is the zeppelin?", "another thing that was told ".repeat(9));
+    fn the_end_of_a_long_query_counts() {
+        let text = format!("{} where is the zeppelin?", "another thing that was told ".repeat(9));
         let long: String = (0..30).map(|n| format!("word{} ", char::from(b'a' + n % 26))).collect();
-        let (counts, _) = counted(&format!("{long}{question}"), "zeppelin");
+        let (counts, _) = counted(&format!("{long}{text}"), "zeppelin");
         assert!(counts.iter().any(|count| *count > 0.0));
     }
 
@@ -457,7 +453,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_counts_what_the_long_way_counts(
+        fn fast_and_full_counting_agree(
             text in prop::collection::vec(prop_oneof![
                 3 => prop::sample::select(vec![
                     "refresh", "Refreshing", "the", "tokens", "token's", "C++", "c", "c#", "parse_http_header", "HTTPServer2",
@@ -469,12 +465,12 @@ mod tests {
             gaps in prop::sample::select(vec![" ", "\n", ", ", "+", "(", "#"]),
         ) {
             let text = text.join(gaps);
-            let question = QueryTerms::new(
+            let terms = QueryTerms::new(
                 "refresh the token parse_http_header c++ c# 峰会 known a v1.2.3 naive to-do o'clock e_mail sky hope 3f9a2b1c",
             );
-            let (mut short, mut long) = (vec![0.0; question.len()], vec![0.0; question.len()]);
-            prop_assert_eq!(question.count_terms(&text, &mut short), count_words(&text));
-            TermCounter::new(&question, &mut long).count_tokens(&text);
+            let (mut short, mut long) = (vec![0.0; terms.len()], vec![0.0; terms.len()]);
+            prop_assert_eq!(terms.count_terms(&text, &mut short), count_words(&text));
+            TermCounter::new(&terms, &mut long).count_tokens(&text);
             prop_assert_eq!(short, long);
         }
     }

@@ -32,14 +32,14 @@ impl Default for TermPrefixes {
 
 impl TermPrefixes {
     pub(super) fn add_word(&mut self, word: &str, root: &str) {
-        let mark = common_prefix(word, root);
-        match *mark.as_bytes() {
+        let prefix = common_prefix(word, root);
+        match *prefix.as_bytes() {
             // Any character may follow a word of one letter.
             [first] => add_char_pair(&mut self.pairs, first, u64::MAX),
             [first, second, ..] => add_char_pair(&mut self.pairs, first, 1 << char_code(second)),
             [] => {}
         }
-        self.words.push(mark.to_owned());
+        self.words.push(prefix.to_owned());
     }
 
     /// An identifier may start with its first two characters, or with the first and a connector.

@@ -63,8 +63,8 @@ impl BitSlices {
             }
             // The first slab grows on demand, because most indexes are small. Unused capacity of
             // later slabs is never touched and takes no physical memory.
-            let room = if self.slabs.is_empty() { 0 } else { slab_len };
-            self.slabs.push(Vec::with_capacity(room));
+            let capacity = if self.slabs.is_empty() { 0 } else { slab_len };
+            self.slabs.push(Vec::with_capacity(capacity));
         }
         let range = block * self.bits..(block + 1) * self.bits;
         let Some(slab) = self.slabs.get_mut(slab) else { return &mut [] };
@@ -91,12 +91,12 @@ impl BitSlices {
     }
 
     /// Hamming distances between the query and all rows of a block.
-    pub(super) fn hamming_distances(&self, block: usize, question: &[u64]) -> HammingDistances {
+    pub(super) fn hamming_distances(&self, block: usize, query_bits: &[u64]) -> HammingDistances {
         let slices = self.block(block);
         let mut sums = [[0; LANES]; SUM_BITS];
         // A distance is at most the number of slices, so the higher bits stay zero.
         let bits = slices.len().checked_ilog2().map_or(0, |bits| bits as usize + 1);
-        for (slices, word) in slices.chunks(64).zip(question) {
+        for (slices, word) in slices.chunks(64).zip(query_bits) {
             let (groups, _) = slices.as_chunks::<GROUP_SLICES>();
             for (i, group) in groups.iter().enumerate() {
                 add_group(&mut sums, group, word >> (i * GROUP_SLICES), bits);
@@ -154,12 +154,12 @@ fn full_add(one: BitSlice, two: BitSlice, three: BitSlice) -> (BitSlice, BitSlic
 fn add_group(
     sums: &mut [BitSlice; SUM_BITS],
     group: &[BitSlice; GROUP_SLICES],
-    question: u64,
+    query_bits: u64,
     bits: usize,
 ) {
     let mut group = *group;
     for (i, slice) in group.iter_mut().enumerate() {
-        let query_bit = broadcast_bit(question >> i);
+        let query_bit = broadcast_bit(query_bits >> i);
         slice.iter_mut().for_each(|lane| *lane ^= query_bit);
     }
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = group;
@@ -202,9 +202,9 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn distances_are_those_of_counting_bits(
+        fn distances_equal_bit_counts(
             rows in proptest::collection::vec(proptest::array::uniform5(any::<u64>()), 1..80),
-            question in proptest::array::uniform5(any::<u64>()),
+            query_bits in proptest::array::uniform5(any::<u64>()),
             words in 1..=5_usize,
             apart in 1..40_usize,
             most in 0..330_u32,
@@ -214,10 +214,10 @@ mod tests {
                 slices.set_row(i * apart, &row[..words]);
             }
             for (i, row) in rows.iter().enumerate() {
-                let pairs = row.iter().zip(&question).take(words);
+                let pairs = row.iter().zip(&query_bits).take(words);
                 let expected: u32 = pairs.map(|(one, other)| (one ^ other).count_ones()).sum();
                 let row_number = i * apart;
-                let distances = slices.hamming_distances(row_number / BLOCK_ROWS, &question[..words]);
+                let distances = slices.hamming_distances(row_number / BLOCK_ROWS, &query_bits[..words]);
                 let within = distances.rows_within(most);
                 let i = row_number % BLOCK_ROWS;
                 prop_assert_eq!(distances.row_distance(i), expected);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_farthest_there_is_fits() {
+    fn the_largest_distance_fits() {
         let words = SIGNS_MAX / 64;
         let mut slices = BitSlices::new(words);
         slices.set_row(7, &vec![u64::MAX; words]);

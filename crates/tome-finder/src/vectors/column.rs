@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_come_back(
+        fn columns_round_trip(
             numbers in proptest::collection::vec(
                 prop_oneof![0..3_u64, 0..1000_u64, any::<u32>().prop_map(u64::from), any::<u64>()],
                 1..300,

@@ -79,13 +79,13 @@ fn append_live_rows(
 ) -> Result<(), FinderError> {
     let layout: RowLayout = store.table.layout;
     let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
-    let stretch = |file, name: &str, row_bytes: usize| {
+    let read_rows = |file, name: &str, row_bytes: usize| {
         let path = file_path(store.folder(), name, store.head.generation);
         let bytes = read_range(file, &path, first * row_bytes as u64, rows * row_bytes as u64);
         bytes.map(|bytes| (bytes, path))
     };
-    let (signs, signs_path) = stretch(&store.signs, "signs", signs_bytes)?;
-    let (levels, _) = stretch(&store.levels, "levels", levels_bytes)?;
+    let (signs, signs_path) = read_rows(&store.signs, "signs", signs_bytes)?;
+    let (levels, _) = read_rows(&store.levels, "levels", levels_bytes)?;
     for (signs, levels) in signs.chunks(signs_bytes).zip(levels.chunks(levels_bytes)) {
         let (words, mut facts) =
             layout.decode_signs(signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;

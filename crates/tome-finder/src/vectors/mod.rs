@@ -170,32 +170,33 @@ impl VectorIndex {
     /// Like [`search`](Self::search), with an embedded query.
     pub fn search_vector(
         &self,
-        question: &QueryVector,
+        query_vector: &QueryVector,
         filter: &EntryFilter,
         limit: usize,
     ) -> Result<Vec<IndexHit>, FinderError> {
-        let found = self.search_by_cosine(question, filter, limit)?;
+        let found = self.search_by_cosine(query_vector, filter, limit)?;
         Ok(self.rescale_scores(found))
     }
 
-    /// Compares an event's chunks with a query, best first. Of an event with many chunks, only
-    /// those in `parts` are compared. Empty if the event is not in the index.
+    /// Compares an event's chunks with a query, best first. If the event has many
+    /// chunks, only those in `ranges` are compared. Empty if the event is not in the index.
     pub fn event_similarity(
         &self,
-        question: &QueryVector,
+        query_vector: &QueryVector,
         event: u64,
-        parts: &[ByteRange],
+        ranges: &[ByteRange],
     ) -> Result<Vec<IndexHit>, FinderError> {
-        let QueryVector(Some(question)) = question else { return Ok(Vec::new()) };
+        let QueryVector(Some(query_vector)) = query_vector else { return Ok(Vec::new()) };
         let store = self.lock_store();
         let rows = || store.table.event_rows(event).filter(|row| store.table.has_vector(*row));
-        let mut meant: Vec<u32> = rows().take(CHUNKS_COMPARED_MAX + 1).collect();
-        if meant.len() > CHUNKS_COMPARED_MAX {
-            let part_of = |row: u32| store.table.row_meta(row).map(|facts| facts.range);
-            let is_meant = |row: &u32| part_of(*row).is_some_and(|part| parts.contains(&part));
-            meant = rows().filter(is_meant).take(CHUNKS_COMPARED_MAX).collect();
+        let mut compared: Vec<u32> = rows().take(CHUNKS_COMPARED_MAX + 1).collect();
+        if compared.len() > CHUNKS_COMPARED_MAX {
+            let range_of = |row: u32| store.table.row_meta(row).map(|facts| facts.range);
+            let is_compared =
+                |row: &u32| range_of(*row).is_some_and(|range| ranges.contains(&range));
+            compared = rows().filter(is_compared).take(CHUNKS_COMPARED_MAX).collect();
         }
-        let found = rank_by_cosine(&store, question, meant, CHUNKS_COMPARED_MAX)?;
+        let found = rank_by_cosine(&store, query_vector, compared, CHUNKS_COMPARED_MAX)?;
         drop(store);
         Ok(self.rescale_scores(found))
     }
@@ -215,13 +216,13 @@ impl VectorIndex {
     /// Returns the most similar rows with their cosine as score; negative ones are dropped.
     fn search_by_cosine(
         &self,
-        question: &QueryVector,
+        query_vector: &QueryVector,
         filter: &EntryFilter,
         limit: usize,
     ) -> Result<Vec<IndexHit>, FinderError> {
-        match question {
-            QueryVector(Some(question)) if limit > 0 => {
-                search_store(&self.lock_store(), question, filter, limit)
+        match query_vector {
+            QueryVector(Some(query_vector)) if limit > 0 => {
+                search_store(&self.lock_store(), query_vector, filter, limit)
             }
             QueryVector(_) => Ok(Vec::new()),
         }
@@ -233,9 +234,9 @@ impl VectorIndex {
         if length == 0.0 {
             return Ok(QueryVector(None));
         }
-        let mut bearing = rotation::rotate(vector);
-        bearing.iter_mut().for_each(|number| *number /= length);
-        Ok(QueryVector(Some(bearing)))
+        let mut direction = rotation::rotate(vector);
+        direction.iter_mut().for_each(|number| *number /= length);
+        Ok(QueryVector(Some(direction)))
     }
 
     /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
@@ -256,26 +257,26 @@ pub struct QueryVector(Option<Vec<f32>>);
 /// Selects rows by sign bits and ranks them by cosine.
 fn search_store(
     store: &VectorFiles,
-    question: &[f32],
+    query_vector: &[f32],
     filter: &EntryFilter,
     limit: usize,
 ) -> Result<Vec<IndexHit>, FinderError> {
-    let words: Vec<u64> = row::sign_bits(question).collect();
+    let words: Vec<u64> = row::sign_bits(query_vector).collect();
     let mut rows = scan::find_candidates(&store.table, &words, filter, limit);
     // Read in file order.
     rows.sort_unstable();
-    rank_by_cosine(store, question, rows, limit)
+    rank_by_cosine(store, query_vector, rows, limit)
 }
 
 /// Ranks rows by cosine, dropping negative ones.
 fn rank_by_cosine(
     store: &VectorFiles,
-    question: &[f32],
+    query_vector: &[f32],
     rows: Vec<u32>,
     limit: usize,
 ) -> Result<Vec<IndexHit>, FinderError> {
     let table = &store.table;
-    let cosines = store.compute_cosines(question, &rows)?;
+    let cosines = store.compute_cosines(query_vector, &rows)?;
     let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {
         other

@@ -52,7 +52,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn angles_stay(pairs in proptest::collection::vec((-1_f32..1.0, -1_f32..1.0), 0..300)) {
+        fn rotation_preserves_dot_products(pairs in proptest::collection::vec((-1_f32..1.0, -1_f32..1.0), 0..300)) {
             let (one, other): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
             let (one_turned, other_turned) = (rotate(&one), rotate(&other));
             let error = product(&one, &other) - product(&one_turned, &other_turned);
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_one_number_is_in_all_afterwards() {
+    fn rotation_spreads_one_dimension_over_all() {
         let mut vector = vec![0.0; 256];
         vector[3] = 1.0;
         assert!(rotate(&vector).iter().all(|number| (number.abs() - 1.0 / 16.0).abs() < 1e-6));

@@ -124,11 +124,11 @@ impl RowDecoder {
 
     /// Cosine similarity of a unit query vector and a row, given the row's sign bits and its
     /// levels. `None` if the row is corrupt.
-    pub(super) fn cosine(&self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
+    pub(super) fn cosine(&self, query_vector: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
         let levels = verify_checksum(levels)?;
         // Eight independent sums allow vectorization and fix the order of additions.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);
-        for ((numbers, levels), signs) in question.chunks(8).zip(levels.chunks(4)).zip(signs) {
+        for ((numbers, levels), signs) in query_vector.chunks(8).zip(levels.chunks(4)).zip(signs) {
             let mut sizes = [0.0; 8];
             for (sizes, level) in sizes.as_chunks_mut::<2>().0.iter_mut().zip(levels) {
                 *sizes = *self.magnitudes.get(usize::from(*level))?;

@@ -95,7 +95,7 @@ fn retain_rows(rows: &mut BitSlice, stays: impl Fn(usize) -> bool) {
 /// filter.
 pub(super) fn find_candidates(
     table: &RowTable,
-    question: &[u64],
+    query_bits: &[u64],
     filter: &EntryFilter,
     limit: usize,
 ) -> Vec<u32> {
@@ -105,13 +105,13 @@ pub(super) fn find_candidates(
     }
     let most = limit.saturating_mul(CANDIDATES_PER_HIT).max(CANDIDATES_MIN);
     let limit = AtomicU32::new(u32::MAX);
-    let look = |first: usize, blocks: &[RowBlock]| {
+    let scan_blocks = |first: usize, blocks: &[RowBlock]| {
         let mut best = NearestRows { table, limit: most, rows: Vec::new(), farthest: &limit };
         for (block, number) in blocks.iter().zip(first..) {
             let selected = gate.select_rows(block);
             if selected.iter().any(|lane| *lane != 0) {
                 best.add_block(
-                    &table.signs.hamming_distances(number, question),
+                    &table.signs.hamming_distances(number, query_bits),
                     &selected,
                     number * BLOCK_ROWS,
                 );
@@ -123,8 +123,8 @@ pub(super) fn find_candidates(
     let firsts = (0..).step_by(share);
     let shares: Vec<_> = firsts.zip(table.blocks.chunks(share)).collect();
     let rows = match shares.as_slice() {
-        [(first, blocks)] => look(*first, blocks),
-        shares => scan_in_parallel(shares, look),
+        [(first, blocks)] => scan_blocks(*first, blocks),
+        shares => scan_in_parallel(shares, scan_blocks),
     };
     let mut best = NearestRows { table, limit: most, rows, farthest: &limit };
     best.trim(0);
@@ -138,15 +138,16 @@ fn thread_count(blocks: usize) -> usize {
 /// Scans shares of the blocks on one thread each.
 fn scan_in_parallel<'a>(
     shares: &[(usize, &'a [RowBlock])],
-    look: impl Fn(usize, &'a [RowBlock]) -> Vec<(u32, u32)> + Sync,
+    scan_blocks: impl Fn(usize, &'a [RowBlock]) -> Vec<(u32, u32)> + Sync,
 ) -> Vec<(u32, u32)> {
-    let look = &look;
+    let scan_blocks = &scan_blocks;
     thread::scope(|scope| {
         let mut shares = shares.iter().copied();
-        let own = shares.next();
+        let first_share = shares.next();
         let others: Vec<_> =
-            shares.map(|(first, blocks)| scope.spawn(move || look(first, blocks))).collect();
-        let mut rows = own.map(|(first, blocks)| look(first, blocks)).unwrap_or_default();
+            shares.map(|(first, blocks)| scope.spawn(move || scan_blocks(first, blocks))).collect();
+        let mut rows =
+            first_share.map(|(first, blocks)| scan_blocks(first, blocks)).unwrap_or_default();
         for other in others {
             // Propagate panics.
             rows.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
@@ -166,9 +167,9 @@ struct NearestRows<'a> {
 impl NearestRows<'_> {
     /// Adds the selected rows of a block that are close enough.
     fn add_block(&mut self, distances: &HammingDistances, selected: &BitSlice, first: usize) {
-        let near = distances.rows_within(self.farthest.load(Relaxed));
-        for (lane, (near, selected)) in near.iter().zip(selected).enumerate() {
-            let mut rest = near & selected;
+        let within = distances.rows_within(self.farthest.load(Relaxed));
+        for (lane, (within, selected)) in within.iter().zip(selected).enumerate() {
+            let mut rest = within & selected;
             while rest != 0 {
                 let row = lane * 64 + rest.trailing_zeros() as usize;
                 rest &= rest - 1;

@@ -148,7 +148,7 @@ impl VectorFiles {
     /// Cosine similarities of a unit query vector and some rows.
     pub(super) fn compute_cosines(
         &self,
-        question: &[f32],
+        query_vector: &[f32],
         rows: &[u32],
     ) -> Result<Vec<f32>, FinderError> {
         let row_bytes = self.table.layout.levels_bytes();
@@ -157,18 +157,18 @@ impl VectorFiles {
         let mut levels = Vec::new();
         // Rows close to each other are read at once: a small index in a few calls.
         let is_near = |a: &u32, b: &u32| b >= a && b - a <= NEAR_ROWS;
-        for near in rows.chunk_by(is_near).flat_map(|near| near.chunks(ROWS_READ_MAX)) {
-            let (Some(first), Some(last)) = (near.first(), near.last()) else { continue };
+        for group in rows.chunk_by(is_near).flat_map(|group| group.chunks(ROWS_READ_MAX)) {
+            let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
             levels.resize((last - first + 1) as usize * row_bytes, 0);
             let at = u64::from(*first) * row_bytes as u64;
             read_at(&self.levels, &mut levels, at).map_err(|error| {
                 damaged(&file_path(&self.folder, "levels", self.head.generation), error.to_string())
             })?;
-            for row in near {
+            for row in group {
                 let from = (row - first) as usize * row_bytes;
                 let signs = self.table.signs.row_bytes(*row as usize);
                 let levels = levels.get(from..from + row_bytes).unwrap_or_default();
-                let cosine = reader.cosine(question, &signs, levels);
+                let cosine = reader.cosine(query_vector, &signs, levels);
                 let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
                 cosines.push(cosine.ok_or_else(problem)?);
             }

@@ -1,5 +1,5 @@
 //! Document frequencies of tokens, used to weight a query toward its rare tokens. In a chat between
-//! two people, their names occur in every line and do not help to tell lines apart.
+//! two people, their names occur in every line and do not help to find one line among them.
 //!
 //! Measured against uniform weights: vector-only R@5 rises by 2 points for long texts and by 14 for
 //! short ones. Weighting the entries as well did not help.

@@ -109,7 +109,7 @@ pub struct NodeWrite {
     pub change: NodeChange,
 }
 
-/// What happens to a node.
+/// A change to a node.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeChange {
     /// Writes a version, which becomes the latest.

@@ -111,10 +111,10 @@ impl Ledger {
         &self,
         project: &str,
         session: &SessionId,
-        mark: OrderKey,
+        key: OrderKey,
     ) -> Result<Option<SegmentEntry>, LedgerError> {
         let mut span = KeyRange::prefix(&key::segments_prefix(project, session));
-        span.to = std::ops::Bound::Included(key::segment_key(project, session, mark));
+        span.to = std::ops::Bound::Included(key::segment_key(project, session, key));
         let last = self.scan(Family::TocLatest, span, ScanDirection::Backward).next();
         last.transpose()?.map(|(key, bytes)| decode_segment(&key, &bytes)).transpose()
     }

@@ -251,9 +251,9 @@ pub(super) fn decode_segment(
 ) -> Result<SegmentEntry, LedgerError> {
     let (_, body) = unpack(location, &[SEGMENT_VERSION], bytes)?;
     let read: StoredSegment = decode(location, &body)?;
-    let (_, mark) =
+    let (_, prefix) =
         location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
-    let (at, seq) = crate::key::split_order_prefix(*mark);
+    let (at, seq) = crate::key::split_order_prefix(*prefix);
     let first_of = match usize::from(read.first_of).checked_sub(1) {
         Some(level) => Some(
             *LEVELS.get(level).ok_or_else(|| location.corrupt("it is the first of no period"))?,

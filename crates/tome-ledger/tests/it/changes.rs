@@ -8,14 +8,14 @@ use tome_ledger::{Engine, Ledger, NodeChange, NodeChangeEntry, NodeWrite};
 use tome_model::NodeId;
 
 use crate::contents::{node, put, segment_id, work};
-use crate::scene::*;
-use crate::wrapped;
+use crate::faulty_store;
+use crate::harness::*;
 
 on_every_engine!(
     a_node_has_one_row_that_moves_to_the_end,
-    what_has_gone_is_still_told,
-    a_page_ends_where_it_should,
-    numbers_are_not_given_twice,
+    removed_nodes_are_still_listed_as_changed,
+    a_page_of_changes_ends_at_its_limit,
+    change_numbers_are_never_reused,
 );
 
 fn remove(project: &str, seen: u32, id: &NodeId) -> NodeWrite {
@@ -31,8 +31,8 @@ fn ids(changed: &[NodeChangeEntry]) -> Vec<NodeId> {
 }
 
 fn a_node_has_one_row_that_moves_to_the_end(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     assert_eq!((all(&ledger), ledger.last_node_change().unwrap()), (vec![], 0));
     let (a, b) = (segment_id(1), segment_id(2));
     ledger
@@ -54,9 +54,9 @@ fn a_node_has_one_row_that_moves_to_the_end(engine: Engine) {
     assert_eq!(all(&ledger), second);
 }
 
-fn what_has_gone_is_still_told(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn removed_nodes_are_still_listed_as_changed(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let (open, closed) = (segment_id(1), segment_id(2));
     let put_both = [put(0, node(&open, 1, true, "o")), put(0, node(&closed, 1, false, "c"))];
     ledger.commit(work(put_both.to_vec())).unwrap();
@@ -72,9 +72,9 @@ fn what_has_gone_is_still_told(engine: Engine) {
     assert_eq!(all(&ledger).len(), 2);
 }
 
-fn a_page_ends_where_it_should(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn a_page_of_changes_ends_at_its_limit(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let nodes: Vec<NodeId> = (1..8).map(segment_id).collect();
     ledger.commit(work(nodes.iter().map(|id| put(0, node(id, 1, true, "t"))).collect())).unwrap();
     let (mut after, mut found) = (0, Vec::new());
@@ -91,14 +91,14 @@ fn a_page_ends_where_it_should(engine: Engine) {
 }
 
 /// Power loss may remove changes that a consumer has seen: their numbers must not be reused.
-fn numbers_are_not_given_twice(engine: Engine) {
-    let scene = Scene::new(engine);
-    let power_cut = Scene::new(engine);
+fn change_numbers_are_never_reused(engine: Engine) {
+    let harness = Harness::new(engine);
+    let power_cut = Harness::new(engine);
     let id = segment_id(1);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     ledger.commit(work(vec![put(0, node(&id, 1, true, "kept"))])).unwrap();
     assert_eq!(controls.syncs.load(Ordering::SeqCst), 1, "numbers are reserved for good");
-    copy_dir(&scene.dir(), &power_cut.dir());
+    copy_dir(&harness.dir(), &power_cut.dir());
     ledger.commit(work(vec![put(0, node(&segment_id(2), 1, true, "lost"))])).unwrap();
     assert_eq!(controls.syncs.load(Ordering::SeqCst), 1, "once an opening");
     let mut seen = vec![ledger.last_node_change().unwrap()];
@@ -127,9 +127,9 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn followers_see_every_change_and_each_node_once(steps in proptest::collection::vec(step(), 1..25)) {
-        let scene = Scene::new(Engine::Fjall);
-        let mut ledger = scene.open();
+    fn followers_see_every_changed_node_once(steps in proptest::collection::vec(step(), 1..25)) {
+        let harness = Harness::new(Engine::Fjall);
+        let mut ledger = harness.open();
         // All nodes that ever changed, and a consumer's copy of their titles.
         let mut model: BTreeSet<(String, NodeId)> = BTreeSet::new();
         let mut copy: BTreeMap<(String, NodeId), String> = BTreeMap::new();
@@ -137,7 +137,7 @@ proptest! {
         for (n, step) in steps.into_iter().enumerate() {
             let Step::Commit(writes) = step else {
                 drop(ledger);
-                ledger = scene.open();
+                ledger = harness.open();
                 continue;
             };
             let mut nodes = BTreeMap::new();
@@ -152,7 +152,7 @@ proptest! {
                 nodes.insert((project, id), write);
             }
             for ((project, id), write) in &nodes {
-                // Removing a missing node is no change.
+                // Removing a missing node does not count as a change.
                 if write.change != NodeChange::Remove || ledger.node_header(project, id).unwrap().is_some() {
                     model.insert((project.clone(), id.clone()));
                 }

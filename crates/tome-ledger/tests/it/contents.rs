@@ -10,16 +10,16 @@ use tome_model::{
     SessionId, Work,
 };
 
-use crate::scene::*;
-use crate::wrapped;
+use crate::faulty_store;
+use crate::harness::*;
 
 on_every_engine!(
     versions_are_kept_and_the_latest_is_found,
-    a_node_that_somebody_else_changed_is_not_written,
-    what_is_removed_stays_readable_if_it_was_closed,
-    heads_are_listed_by_prefix_after_an_id,
-    projects_do_not_meet,
-    a_grip_that_a_closed_version_needs_stays,
+    a_concurrently_changed_node_is_not_overwritten,
+    removed_closed_nodes_stay_readable,
+    headers_are_listed_by_prefix_after_an_id,
+    projects_are_kept_separate,
+    a_grip_of_a_closed_version_is_kept,
     segments_are_found_by_position,
     nodes_and_cursor_are_written_together,
 );
@@ -28,7 +28,7 @@ pub(crate) fn node_id(text: &str) -> NodeId {
     NodeId::parse(text).unwrap()
 }
 
-pub(crate) fn mark(at: u64, seq: u64) -> OrderKey {
+pub(crate) fn order_key(at: u64, seq: u64) -> OrderKey {
     OrderKey { at: Millis(at), seq }
 }
 
@@ -109,16 +109,16 @@ fn head(ledger: &Ledger, id: &NodeId) -> Option<NodeHeader> {
 }
 
 fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let day = node_id("toc:day:2026-03-02");
     {
-        let ledger = scene.open();
+        let ledger = harness.open();
         assert_eq!(ledger.node(PROJECT, &day, None).unwrap(), None);
         ledger.commit(work(vec![put(0, node(&day, 1, true, "a"))])).unwrap();
         ledger.commit(work(vec![put(1, node(&day, 1, false, "b"))])).unwrap();
         ledger.commit(work(vec![put(1, node(&day, 2, false, "c"))])).unwrap();
     }
-    let ledger = scene.open();
+    let ledger = harness.open();
     let nodes = [node(&day, 1, false, "b"), node(&day, 2, false, "c")];
     assert_eq!(ledger.node(PROJECT, &day, None).unwrap().as_ref(), Some(&nodes[1]));
     assert_eq!(ledger.node(PROJECT, &day, Some(1)).unwrap().as_ref(), Some(&nodes[0]));
@@ -134,9 +134,9 @@ fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
     assert_eq!((head.version, head.base, head.firsts), (2, 2, [1, 2, 3, 4]));
 }
 
-fn a_node_that_somebody_else_changed_is_not_written(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn a_concurrently_changed_node_is_not_overwritten(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let (day, week) = (node_id("toc:day:2026-03-02"), node_id("toc:week:2026-W10"));
     ledger.commit(work(vec![put(0, node(&day, 1, false, "a"))])).unwrap();
     for seen in [0, 2] {
@@ -153,9 +153,9 @@ fn a_node_that_somebody_else_changed_is_not_written(engine: Engine) {
     assert!(ledger.commit(work(vec![nul])).unwrap_err().to_string().contains("0x00"));
 }
 
-fn what_is_removed_stays_readable_if_it_was_closed(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn removed_closed_nodes_stay_readable(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let (open, closed) = (segment_id(1), segment_id(2));
     let reopened = segment_id(3);
     ledger
@@ -182,9 +182,9 @@ fn what_is_removed_stays_readable_if_it_was_closed(engine: Engine) {
     assert_eq!(ledger.node(PROJECT, &closed, None).unwrap().unwrap().title, "back");
 }
 
-fn heads_are_listed_by_prefix_after_an_id(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn headers_are_listed_by_prefix_after_an_id(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let mut ids: Vec<NodeId> = (1..6).map(segment_id).collect();
     ids.sort();
     let others = [node_id("toc:day:2026-03-02"), node_id("toc:year:2026")];
@@ -202,9 +202,9 @@ fn heads_are_listed_by_prefix_after_an_id(engine: Engine) {
     assert_eq!(listed("toc:year:", Some(&others[0])), [others[1].clone()]);
 }
 
-fn projects_do_not_meet(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn projects_are_kept_separate(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let day = node_id("toc:day:2026-03-02");
     let names = ["/a", "/a/b", "/a b", "/é"];
     for name in names {
@@ -224,9 +224,9 @@ fn projects_do_not_meet(engine: Engine) {
     }
 }
 
-fn a_grip_that_a_closed_version_needs_stays(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn a_grip_of_a_closed_version_is_kept(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let (of, other) = (segment_id(1), segment_id(2));
     let put = |excerpt: &str, of: &NodeId, closed| GripWrite::Put {
         project: PROJECT.into(),
@@ -259,11 +259,11 @@ fn a_grip_that_a_closed_version_needs_stays(engine: Engine) {
     assert_eq!(left, ["closed"]);
 }
 
-pub(crate) fn stretch(at: u64, seq: u64) -> SegmentEntry {
+pub(crate) fn segment_entry(at: u64, seq: u64) -> SegmentEntry {
     SegmentEntry {
         id: segment_id(at),
-        first: mark(at, seq),
-        last: mark(at + 5, seq + 1),
+        first: order_key(at, seq),
+        last: order_key(at + 5, seq + 1),
         events: 2,
         weight: 70_000,
         began: SegmentStartReason::Midnight,
@@ -272,33 +272,37 @@ pub(crate) fn stretch(at: u64, seq: u64) -> SegmentEntry {
     }
 }
 
-pub(crate) fn begins(project: &str, session: &SessionId, stretch: &SegmentEntry) -> SegmentWrite {
+pub(crate) fn begins(
+    project: &str,
+    session: &SessionId,
+    segment_entry: &SegmentEntry,
+) -> SegmentWrite {
     SegmentWrite {
         project: project.into(),
         session: session.clone(),
-        first: stretch.first,
-        segment: Some(stretch.clone()),
+        first: segment_entry.first,
+        segment: Some(segment_entry.clone()),
     }
 }
 
 fn segments_are_found_by_position(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
-    let all = [stretch(10, 4), stretch(10, 9), stretch(300, 2)];
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
+    let all = [segment_entry(10, 4), segment_entry(10, 9), segment_entry(300, 2)];
     let mut segments = Vec::new();
     for name in ["s1", "s1 b"] {
         segments.extend(all.iter().map(|one| begins(PROJECT, &session(name), one)));
     }
-    segments.push(begins("/other", &session("s1"), &stretch(1, 1)));
+    segments.push(begins("/other", &session("s1"), &segment_entry(1, 1)));
     ledger.commit(WorkerCommit { segments, ..work(vec![]) }).unwrap();
     let one = session("s1");
-    let before = |at, seq| ledger.segment_before(PROJECT, &one, mark(at, seq)).unwrap();
+    let before = |at, seq| ledger.segment_before(PROJECT, &one, order_key(at, seq)).unwrap();
     assert_eq!(before(10, 3), None);
     assert_eq!(before(10, 4), Some(all[0].clone()));
     assert_eq!(before(10, 10), Some(all[1].clone()));
     assert_eq!(before(u64::MAX, u64::MAX), Some(all[2].clone()));
     let from = |at, seq| -> Vec<SegmentEntry> {
-        ledger.segments(PROJECT, &one, mark(at, seq)).map(Result::unwrap).collect()
+        ledger.segments(PROJECT, &one, order_key(at, seq)).map(Result::unwrap).collect()
     };
     assert_eq!(from(0, 0), all);
     assert_eq!(from(10, 5), all[1..]);
@@ -309,15 +313,15 @@ fn segments_are_found_by_position(engine: Engine) {
 }
 
 fn nodes_and_cursor_are_written_together(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let day = node_id("toc:day:2026-03-02");
     {
-        let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+        let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
         ledger.append(new_events([draft("e1", 1, "x"), draft("e2", 2, "y")])).unwrap();
         let work = |upto_seq| WorkerCommit {
             upto_seq,
             memo: Some("these settings".into()),
-            segments: vec![begins(PROJECT, &session("s1"), &stretch(1, 1))],
+            segments: vec![begins(PROJECT, &session("s1"), &segment_entry(1, 1))],
             ..work(vec![put(0, node(&day, 1, true, "a"))])
         };
         assert!(matches!(ledger.commit(work(3)).unwrap_err(), LedgerError::InvalidCommit { .. }));
@@ -325,7 +329,7 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
         controls.fail_writes.store(true, std::sync::atomic::Ordering::SeqCst);
         assert!(ledger.commit(work(2)).is_err());
     }
-    let ledger = scene.open();
+    let ledger = harness.open();
     assert_eq!((head(&ledger, &day), ledger.cursor("contents").unwrap()), (None, 0));
     assert_eq!(ledger.memo("contents").unwrap(), "");
     let memo = Some("these settings".to_owned());
@@ -339,8 +343,8 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
 
 #[test]
 fn sessions_and_positions_are_walked_without_reading_events() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     for (n, name) in ["b", "a", "a b", "a"].into_iter().enumerate() {
         let mut draft = draft(&format!("e{n}"), 10 + n as u64, "x");
         draft.session = session(name);
@@ -366,20 +370,20 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 8, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_node_comes_back(title in "\\PC{0,80}", texts in proptest::collection::vec("\\PC{0,300}", 0..30), n in any::<[u64; 4]>(), open: bool) {
-        let scene = Scene::new(Engine::Fjall);
-        let ledger = scene.open();
-        let of = segment_id(3);
-        let mut made = node(&of, 7, open, &title);
-        made.bullets = texts.iter().map(|text| Bullet { text: text.clone(), grips: vec![grip_of(text, &of).id], unsupported: open }).collect();
+    fn nodes_round_trip(title in "\\PC{0,80}", texts in proptest::collection::vec("\\PC{0,300}", 0..30), n in any::<[u64; 4]>(), open: bool) {
+        let harness = Harness::new(Engine::Fjall);
+        let ledger = harness.open();
+        let id = segment_id(3);
+        let mut made = node(&id, 7, open, &title);
+        made.bullets = texts.iter().map(|text| Bullet { text: text.clone(), grips: vec![grip_of(text, &id).id], unsupported: open }).collect();
         made.keywords = texts.clone();
         made.source = None;
         (made.first_at, made.last_at, made.events, made.tokens) = (Millis(n[0]), Millis(n[1]), n[2], n[3]);
-        let grips: Vec<GripWrite> = texts.iter().map(|text| GripWrite::Put { project: PROJECT.into(), grip: grip_of(text, &of), closed: open }).collect();
+        let grips: Vec<GripWrite> = texts.iter().map(|text| GripWrite::Put { project: PROJECT.into(), grip: grip_of(text, &id), closed: open }).collect();
         ledger.commit(WorkerCommit { grips, ..work(vec![put(0, made.clone())]) }).unwrap();
-        prop_assert_eq!(ledger.node(PROJECT, &of, None).unwrap(), Some(made));
+        prop_assert_eq!(ledger.node(PROJECT, &id, None).unwrap(), Some(made));
         for text in &texts {
-            prop_assert_eq!(ledger.grip(PROJECT, &grip_of(text, &of).id).unwrap(), Some(grip_of(text, &of)));
+            prop_assert_eq!(ledger.grip(PROJECT, &grip_of(text, &id).id).unwrap(), Some(grip_of(text, &id)));
         }
     }
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tome_ledger::{AppendOutcome, Engine, EventRange, Ledger, NewEvent, ScanDirection, repair};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Event, Millis};
 
-use crate::scene::*;
+use crate::harness::*;
 
 const COUNT: u64 = 300;
 
@@ -23,13 +23,13 @@ fn drafts() -> Vec<Draft> {
 }
 
 /// A closed store with all data in tables.
-fn closed_store() -> Scene {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn closed_store() -> Harness {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     for group in drafts().chunks(50) {
         ledger.append(new_events(group.to_vec())).unwrap();
     }
-    scene
+    harness
 }
 
 fn second_copies() -> Vec<Event> {
@@ -82,23 +82,23 @@ fn check_repaired(dir: &Path) {
 }
 
 #[test]
-fn a_sound_store_is_not_called_damaged() {
-    let scene = closed_store();
+fn an_intact_store_is_not_reported_as_damaged() {
+    let harness = closed_store();
     for _ in 0..3 {
-        let ledger = scene.open();
+        let ledger = harness.open();
         assert_eq!(ledger.damage(), Vec::<String>::new());
         assert_eq!(ledger.verify().unwrap(), Vec::<String>::new());
         ledger.compact().unwrap();
     }
-    let ledger = scene.open();
+    let ledger = harness.open();
     assert_eq!((ledger.verify().unwrap(), ledger.last_seq()), (vec![], COUNT));
 }
 
 #[test]
-fn a_bad_block_hides_nothing_but_itself() {
-    let scene = closed_store();
-    spoil_middle(&largest_table(&scene.dir()), 20);
-    let ledger = scene.open();
+fn a_bad_block_hides_only_its_own_events() {
+    let harness = closed_store();
+    spoil_middle(&largest_table(&harness.dir()), 20);
+    let ledger = harness.open();
     let forward = read_all(&ledger, &EventRange::default()).len() as u64;
     assert!(forward < COUNT && forward > COUNT * 8 / 10, "{forward}");
     let damage = ledger.damage().join("; ");
@@ -122,26 +122,26 @@ fn a_bad_block_hides_nothing_but_itself() {
 
 #[test]
 fn a_bad_block_is_repaired_from_second_copies() {
-    let scene = closed_store();
-    spoil_middle(&largest_table(&scene.dir()), 20);
-    check_repaired(&scene.dir());
+    let harness = closed_store();
+    spoil_middle(&largest_table(&harness.dir()), 20);
+    check_repaired(&harness.dir());
 }
 
 #[test]
-fn without_second_copies_a_repair_says_what_is_lost() {
-    let scene = closed_store();
-    spoil_middle(&largest_table(&scene.dir()), 20);
-    let repaired = repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
+fn a_repair_without_second_copies_reports_lost_events() {
+    let harness = closed_store();
+    spoil_middle(&largest_table(&harness.dir()), 20);
+    let repaired = repair(&harness.dir(), &mut std::iter::empty(), "tally").unwrap();
     assert_eq!((repaired.kept + repaired.lost, repaired.restored), (COUNT, 0));
     assert!(repaired.lost > 0);
-    let ledger = scene.open();
+    let ledger = harness.open();
     // The loss is recorded and is not reported again.
     assert_eq!(ledger.damage(), Vec::<String>::new());
     assert_eq!(ledger.last_seq(), COUNT);
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
     assert_eq!(outcomes(&more), [AppendOutcome::Stored]);
     drop(ledger);
-    assert_eq!(scene.open().damage(), Vec::<String>::new());
+    assert_eq!(harness.open().damage(), Vec::<String>::new());
 }
 
 /// A delivery that arrives again after a repair brings back its lost event, and no other twice.
@@ -156,12 +156,12 @@ fn a_lost_event_can_be_delivered_again_after_a_repair() {
             .map(|(event, part)| event.with_delivery(Some(part)))
             .collect()
     };
-    let scene = Scene::new(Engine::Fjall);
-    scene.open().append(deliveries()).unwrap();
-    spoil_middle(&largest_table(&scene.dir()), 20);
-    let repaired = repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
+    let harness = Harness::new(Engine::Fjall);
+    harness.open().append(deliveries()).unwrap();
+    spoil_middle(&largest_table(&harness.dir()), 20);
+    let repaired = repair(&harness.dir(), &mut std::iter::empty(), "tally").unwrap();
     assert!(repaired.lost > 0);
-    let ledger = scene.open();
+    let ledger = harness.open();
     let again = ledger.append(deliveries()).unwrap();
     let stored = again.iter().filter(|one| one.outcome == AppendOutcome::Stored).count();
     assert_eq!(stored as u64, repaired.lost);
@@ -170,7 +170,7 @@ fn a_lost_event_can_be_delivered_again_after_a_repair() {
 
 /// Whatever is deleted or damaged, the loss is reported, and a repair restores everything.
 #[test]
-fn every_file_that_is_deleted_or_spoiled_is_missed() {
+fn every_deleted_or_corrupted_file_is_detected() {
     let whole = closed_store();
     drop(whole.open());
     let mut files = Vec::new();
@@ -189,9 +189,9 @@ fn every_file_that_is_deleted_or_spoiled_is_missed() {
     for file in files {
         let inside = file.strip_prefix(whole.dir()).unwrap();
         for is_deleted in [true, false] {
-            let scene = Scene::new(Engine::Fjall);
-            copy_dir(&whole.dir(), &scene.dir());
-            let target = scene.dir().join(inside);
+            let harness = Harness::new(Engine::Fjall);
+            copy_dir(&whole.dir(), &harness.dir());
+            let target = harness.dir().join(inside);
             match (is_deleted, target.is_dir()) {
                 (true, true) => fs::remove_dir_all(&target).unwrap(),
                 (true, false) => fs::remove_file(&target).unwrap(),
@@ -201,7 +201,7 @@ fn every_file_that_is_deleted_or_spoiled_is_missed() {
                     spoil_middle(&target, len.max(1));
                 }
             }
-            let is_noticed = match Ledger::open(&scene.dir()) {
+            let is_noticed = match Ledger::open(&harness.dir()) {
                 Err(_) => true,
                 Ok(ledger) => {
                     let is_whole = read_all(&ledger, &EventRange::default()).len() as u64 == COUNT;
@@ -211,37 +211,37 @@ fn every_file_that_is_deleted_or_spoiled_is_missed() {
             };
             let done = if is_deleted { "deleted" } else { "spoiled" };
             assert!(is_noticed, "{} {done}", inside.display());
-            check_repaired(&scene.dir());
+            check_repaired(&harness.dir());
         }
     }
 }
 
 #[test]
-fn a_folder_that_does_not_belong_there_is_named() {
-    let scene = closed_store();
-    fs::create_dir(scene.dir().join("fjall/keyspaces/backup")).unwrap();
-    let error = open_error(&scene.dir(), None);
+fn an_unexpected_folder_is_named_in_the_error() {
+    let harness = closed_store();
+    fs::create_dir(harness.dir().join("fjall/keyspaces/backup")).unwrap();
+    let error = open_error(&harness.dir(), None);
     let text = std::error::Error::source(&error).unwrap().to_string();
     assert!(text.contains("keyspaces/backup does not belong there"), "{text}");
 }
 
 #[test]
-fn a_repair_that_was_cut_short_is_finished_by_the_next_open() {
-    let scene = closed_store();
-    let dir = scene.dir();
+fn an_interrupted_repair_is_finished_by_the_next_open() {
+    let harness = closed_store();
+    let dir = harness.dir();
     // The state after the first of the two renames.
     fs::rename(&dir, dir.with_file_name("ledger-repairing")).unwrap();
     fs::write(dir.with_file_name("ledger-repairing").join("COMPLETE"), b"").unwrap();
-    assert_eq!(scene.open().last_seq(), COUNT);
+    assert_eq!(harness.open().last_seq(), COUNT);
     assert!(!dir.join("COMPLETE").exists());
 }
 
 #[test]
 fn damage_in_the_middle_of_the_journal_is_repaired() {
-    let scene = Scene::new(Engine::Fjall);
-    let crashed = Scene::new(Engine::Fjall);
+    let harness = Harness::new(Engine::Fjall);
+    let crashed = Harness::new(Engine::Fjall);
     {
-        let ledger = scene.open();
+        let ledger = harness.open();
         for group in drafts().chunks(50) {
             ledger.append(new_events(group.to_vec())).unwrap();
         }

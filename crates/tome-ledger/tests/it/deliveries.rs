@@ -3,12 +3,12 @@
 use tome_ledger::{AppendOutcome, AppendedEvent, Engine, Ledger, NewEvent, repair};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
 
-use crate::scene::{ARRIVED, PROJECT, Scene, draft, words};
+use crate::harness::{ARRIVED, Harness, PROJECT, draft, words};
 
 on_every_engine!(
     a_delivery_is_stored_once,
-    its_parts_are_events_of_their_own,
-    the_same_words_of_another_delivery_are_told_apart_by_time,
+    parts_of_a_delivery_are_separate_events,
+    the_same_text_in_another_delivery_is_distinguished_by_time,
     old_deliveries_are_forgotten,
     a_repaired_ledger_recognizes_deliveries,
 );
@@ -25,12 +25,12 @@ fn append(ledger: &Ledger, draft: Draft, part: DeliveryPart, arrived: Millis) ->
 }
 
 fn a_delivery_is_stored_once(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let part = delivery(ARRIVED.0, 0);
-    let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
+    let first = append(&harness.open(), words("done", 1_000), part, ARRIVED);
     assert_eq!(first.outcome, AppendOutcome::Stored);
     // It arrives again much later, after a restart of the ledger, with more content.
-    let ledger = scene.open();
+    let ledger = harness.open();
     for draft in [words("done", 9_000_000), words("done, and more", 1_000), draft("x", 1, "x")] {
         let again = append(&ledger, draft, part, ARRIVED);
         assert_eq!(
@@ -43,9 +43,9 @@ fn a_delivery_is_stored_once(engine: Engine) {
     assert!(!ledger.has_delivery(delivery(ARRIVED.0 + 1, 0).id).unwrap());
 }
 
-fn its_parts_are_events_of_their_own(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn parts_of_a_delivery_are_separate_events(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let events = [("one", 0), ("two", 1), ("one again", 0)].map(|(text, part)| {
         let part = delivery(ARRIVED.0, part);
         NewEvent::encode(words(text, 1_000), PROJECT.into(), ARRIVED).with_delivery(Some(part))
@@ -57,9 +57,9 @@ fn its_parts_are_events_of_their_own(engine: Engine) {
 }
 
 /// Two hooks of the same agent report the same words at once; later the words are repeated.
-fn the_same_words_of_another_delivery_are_told_apart_by_time(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn the_same_text_in_another_delivery_is_distinguished_by_time(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let at = [1_000, 1_500, 9_000];
     let outcomes =
         at.map(|at| append(&ledger, words("go on", at), delivery(at, 0), ARRIVED).outcome);
@@ -71,26 +71,26 @@ fn the_same_words_of_another_delivery_are_told_apart_by_time(engine: Engine) {
 }
 
 fn old_deliveries_are_forgotten(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let old = delivery(ARRIVED.0, 0);
-    append(&scene.open(), words("old", 1_000), old, ARRIVED);
+    append(&harness.open(), words("old", 1_000), old, ARRIVED);
     let later = |days: u64| Millis(ARRIVED.0 + days * DAY_MS);
-    let ledger = scene.open();
+    let ledger = harness.open();
     append(&ledger, words("new", 2_000), delivery(later(29).0, 0), later(29));
     assert!(ledger.has_delivery(old.id).unwrap());
     drop(ledger);
-    let ledger = scene.open();
+    let ledger = harness.open();
     append(&ledger, words("newer", 3_000), delivery(later(31).0, 0), later(31));
     assert!(!ledger.has_delivery(old.id).unwrap());
     assert!(ledger.has_delivery(delivery(later(29).0, 0).id).unwrap());
 }
 
 fn a_repaired_ledger_recognizes_deliveries(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let part = delivery(ARRIVED.0, 0);
-    let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
-    repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
-    let ledger = scene.open();
+    let first = append(&harness.open(), words("done", 1_000), part, ARRIVED);
+    repair(&harness.dir(), &mut std::iter::empty(), "tally").unwrap();
+    let ledger = harness.open();
     let again = append(&ledger, words("done, and more", 9_000_000), part, ARRIVED);
     assert_eq!(again, AppendedEvent { id: first.id, outcome: AppendOutcome::Duplicate });
     assert!(ledger.has_delivery(part.id).unwrap());

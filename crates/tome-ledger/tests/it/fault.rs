@@ -4,16 +4,16 @@ use std::sync::atomic::Ordering::SeqCst;
 
 use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, LedgerError, WorkerCommit};
 
-use crate::scene::*;
-use crate::wrapped;
+use crate::faulty_store;
+use crate::harness::*;
 
 on_every_engine!(
     a_failed_write_stops_all_writes_until_reopened,
     a_failed_sync_acknowledges_nothing,
     a_failed_commit_stops_all_writes,
-    a_failed_read_is_that_appends_own_problem,
-    a_callback_that_panics_harms_nobody,
-    a_callback_may_hold_the_last_share,
+    a_failed_read_fails_only_its_append,
+    a_panicking_callback_does_not_stop_the_writer,
+    a_callback_may_drop_the_last_reference,
 );
 
 fn check_refusing(ledger: &Ledger, cause: &str) {
@@ -40,9 +40,9 @@ fn check_refusing(ledger: &Ledger, cause: &str) {
 }
 
 fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     {
-        let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+        let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
         ledger.append(new_events([draft("a", 1, "x")])).unwrap();
         controls.fail_writes.store(true, SeqCst);
         let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
@@ -54,16 +54,16 @@ fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
         assert_eq!(ledger.event(&id("a")).unwrap().unwrap().text, "x");
         assert_eq!(ledger.last_seq(), 1);
     }
-    let ledger = scene.open();
+    let ledger = harness.open();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a");
     assert_eq!(outcomes(&ledger.append(new_events([draft("b", 2, "x")])).unwrap()), [Stored]);
     assert_eq!(ledger.last_seq(), 2);
 }
 
 fn a_failed_sync_acknowledges_nothing(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     {
-        let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+        let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
         ledger.append(new_events([draft("a", 1, "x")])).unwrap();
         controls.fail_syncs.store(true, SeqCst);
         let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
@@ -72,7 +72,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
         check_refusing(&ledger, "input/output error");
     }
     // `b` may or may not be stored; appending it again stores it once.
-    let ledger = scene.open();
+    let ledger = harness.open();
     ledger.append(new_events([draft("b", 2, "x")])).unwrap();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a b");
     let seqs: Vec<u64> = ledger.read_outbox(0, 10).unwrap().iter().map(|entry| entry.seq).collect();
@@ -80,8 +80,8 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
 }
 
 fn a_failed_commit_stops_all_writes(engine: Engine) {
-    let scene = Scene::new(engine);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    let harness = Harness::new(engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
     controls.fail_writes.store(true, SeqCst);
     let work = WorkerCommit {
@@ -96,9 +96,9 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     assert_eq!(ledger.cursor("w").unwrap(), 0);
 }
 
-fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
-    let scene = Scene::new(engine);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+fn a_failed_read_fails_only_its_append(engine: Engine) {
+    let harness = Harness::new(engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     controls.fail_reads.store(true, SeqCst);
     let error = ledger.append(new_events([draft("a", 1, "x")])).unwrap_err();
     assert!(matches!(error, LedgerError::Storage { .. }), "{error}");
@@ -107,18 +107,18 @@ fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Stored]);
 }
 
-fn a_callback_that_panics_harms_nobody(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn a_panicking_callback_does_not_stop_the_writer(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     ledger.append_with_callback(new_events([draft("a", 1, "x")]), |_| {
         std::panic::resume_unwind(Box::new("a caller's mistake"));
     });
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Duplicate]);
 }
 
-fn a_callback_may_hold_the_last_share(engine: Engine) {
-    let scene = Scene::new(engine);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+fn a_callback_may_drop_the_last_reference(engine: Engine) {
+    let harness = Harness::new(engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     let ledger = std::sync::Arc::new(ledger);
     let (sender, receiver) = std::sync::mpsc::channel();
     let closed = controls.gate.lock().unwrap();
@@ -135,5 +135,5 @@ fn a_callback_may_hold_the_last_share(engine: Engine) {
     while std::sync::Arc::strong_count(&controls) > 1 {
         std::thread::yield_now();
     }
-    assert_eq!(ids_of(&scene.open(), &EventRange::default()), "a");
+    assert_eq!(ids_of(&harness.open(), &EventRange::default()), "a");
 }

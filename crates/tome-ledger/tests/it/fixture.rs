@@ -13,7 +13,7 @@ use tome_ledger::{Engine, EventRange, GripWrite, Ledger, WorkerCommit};
 use tome_model::{Draft, Node, SessionStats};
 
 use crate::contents;
-use crate::scene::*;
+use crate::harness::*;
 
 fn folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-fjall")
@@ -59,10 +59,10 @@ fn a_store_of_format_1_opens() {
     if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !folder().exists() {
         write(&folder());
     }
-    let scene = Scene::new(Engine::Fjall);
-    copy_dir(&folder(), &scene.dir());
-    restore_empty_folders(&scene.dir());
-    let ledger = Ledger::open(&scene.dir()).unwrap();
+    let harness = Harness::new(Engine::Fjall);
+    copy_dir(&folder(), &harness.dir());
+    restore_empty_folders(&harness.dir());
+    let ledger = Ledger::open(&harness.dir()).unwrap();
     assert_eq!(ledger.engine(), Engine::Fjall);
 
     let outbox = ledger.read_outbox(0, 10).unwrap();
@@ -100,7 +100,7 @@ fn contents_work() -> WorkerCommit {
     WorkerCommit {
         upto_seq: 5,
         memo: Some("scheme 1".into()),
-        segments: vec![contents::begins(PROJECT, &session("s1"), &contents::stretch(7, 3))],
+        segments: vec![contents::begins(PROJECT, &session("s1"), &contents::segment_entry(7, 3))],
         grips: vec![put("fix the lexer: 続けて", true), put("open", false)],
         ..contents::work(vec![
             contents::put(0, contents::node(&of, 1, true, "a segment")),
@@ -116,10 +116,10 @@ fn a_store_with_contents_opens() {
         ledger.append(new_events(content())).unwrap();
         ledger.commit(contents_work()).unwrap();
     }
-    let scene = Scene::new(Engine::Fjall);
-    copy_dir(&contents_folder(), &scene.dir());
-    restore_empty_folders(&scene.dir());
-    let ledger = Ledger::open(&scene.dir()).unwrap();
+    let harness = Harness::new(Engine::Fjall);
+    copy_dir(&contents_folder(), &harness.dir());
+    restore_empty_folders(&harness.dir());
+    let ledger = Ledger::open(&harness.dir()).unwrap();
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
     let long = "a long day ".repeat(600);
     let nodes = [contents::node(&of, 1, true, "a segment"), contents::node(&day, 1, false, &long)];
@@ -131,9 +131,9 @@ fn a_store_with_contents_opens() {
     }
     let grips: Vec<_> = ledger.grips(PROJECT, None).map(|grip| grip.unwrap().excerpt).collect();
     assert!(grips.contains(&"open".to_owned()) && grips.len() == 2, "{grips:?}");
-    let known = ledger.segments(PROJECT, &session("s1"), contents::mark(0, 0));
+    let known = ledger.segments(PROJECT, &session("s1"), contents::order_key(0, 0));
     let known: Vec<_> = known.map(Result::unwrap).collect();
-    assert_eq!(known, [contents::stretch(7, 3)]);
+    assert_eq!(known, [contents::segment_entry(7, 3)]);
     assert_eq!(ledger.cursor("contents").unwrap(), 5);
     assert_eq!(ledger.memo("contents").unwrap(), "scheme 1");
 

@@ -8,19 +8,19 @@
 )]
 
 #[macro_use]
-mod scene;
+mod harness;
 
 mod append;
 mod changes;
+mod concurrency;
 mod contents;
-mod crowd;
 mod damage;
 mod deliveries;
 mod fault;
+mod faulty_store;
 mod fixture;
 mod model;
 mod read;
 mod store;
 mod torn;
 mod worker;
-mod wrapped;

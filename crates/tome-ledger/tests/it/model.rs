@@ -8,7 +8,7 @@ use tome_ledger::{
 };
 use tome_model::{Draft, Event, EventId, Identity, Millis, limits::DUPLICATE_WINDOW_MS};
 
-use crate::scene::*;
+use crate::harness::*;
 
 /// A simple and slow reference implementation of the ledger.
 #[derive(Default)]
@@ -92,15 +92,18 @@ fn a_draft() -> impl Strategy<Value = Draft> {
 }
 
 fn a_range() -> impl Strategy<Value = EventRange> {
-    let moment = || proptest::option::of((0u64..45_000).prop_map(Millis));
+    let any_time = || proptest::option::of((0u64..45_000).prop_map(Millis));
     let after = proptest::option::of(
         (0u64..60, 0u64..100).prop_map(|(at, seq)| OrderKey { at: Millis(at * 700), seq }),
     );
-    let of = proptest::option::of((0usize..4).prop_map(|n| session(["s1", "s10", "s2", "s"][n])));
-    (moment(), moment(), of, after, any::<bool>()).prop_map(|(from, to, session, after, back)| {
-        let direction = if back { ScanDirection::Backward } else { ScanDirection::Forward };
-        EventRange { from, to, session, after, direction }
-    })
+    let session =
+        proptest::option::of((0usize..4).prop_map(|n| session(["s1", "s10", "s2", "s"][n])));
+    (any_time(), any_time(), session, after, any::<bool>()).prop_map(
+        |(from, to, session, after, back)| {
+            let direction = if back { ScanDirection::Backward } else { ScanDirection::Forward };
+            EventRange { from, to, session, after, direction }
+        },
+    )
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -115,8 +118,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 fn check(engine: Engine, steps: &[Step]) {
-    let scene = Scene::new(engine);
-    let mut ledger = scene.open();
+    let harness = Harness::new(engine);
+    let mut ledger = harness.open();
     let mut model = Model::default();
     for step in steps {
         match step {
@@ -126,12 +129,12 @@ fn check(engine: Engine, steps: &[Step]) {
             Step::Compact => ledger.compact().unwrap(),
             Step::Reopen => {
                 drop(ledger);
-                ledger = scene.open();
+                ledger = harness.open();
             }
         }
     }
     drop(ledger);
-    check_whole(&scene.open(), &model);
+    check_whole(&harness.open(), &model);
 }
 
 fn read_events(ledger: &Ledger, range: &EventRange) -> Vec<(EventPosition, Event)> {
@@ -163,13 +166,13 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn fjall_is_what_the_model_is(steps in steps()) {
+    fn fjall_agrees_with_the_model(steps in steps()) {
         check(Engine::Fjall, &steps);
     }
 
     #[cfg(feature = "rocksdb")]
     #[test]
-    fn rocksdb_is_what_the_model_is(steps in steps()) {
+    fn rocksdb_agrees_with_the_model(steps in steps()) {
         check(Engine::RocksDb, &steps);
     }
 }

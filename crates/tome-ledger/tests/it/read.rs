@@ -3,34 +3,34 @@
 use tome_ledger::{Engine, EventPosition, EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::Millis;
 
-use crate::scene::*;
+use crate::harness::*;
 
 on_every_engine!(
-    ranges_have_a_start_and_an_end,
+    ranges_include_their_start_and_exclude_their_end,
     pages_continue_where_the_last_one_ended,
     an_event_is_read_by_its_order_key_alone,
-    a_session_is_read_alone,
-    odd_ranges_are_empty,
-    ids_are_found_by_their_beginning,
+    a_session_range_excludes_other_sessions,
+    invalid_ranges_are_empty,
+    ids_are_found_by_prefix,
     the_outbox_keeps_the_order_of_arrival,
 );
 
 /// a at 10, c and then b at 20, d at 30, e at 40; b and d belong to s2. They arrive in another
 /// order: d, a, c, e, b.
 fn timeline(engine: Engine) -> Ledger {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
-    let of = |name: &str, at, of_session| {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
+    let event = |name: &str, at, of_session| {
         let mut draft = draft(name, at, name);
         draft.session = session(of_session);
         draft
     };
     let drafts = [
-        of("d", 30, "s2"),
-        of("a", 10, "s1"),
-        of("c", 20, "s1"),
-        of("e", 40, "s1"),
-        of("b", 20, "s2"),
+        event("d", 30, "s2"),
+        event("a", 10, "s1"),
+        event("c", 20, "s1"),
+        event("e", 40, "s1"),
+        event("b", 20, "s2"),
     ];
     ledger.append(new_events(drafts)).unwrap();
     ledger
@@ -65,7 +65,7 @@ fn an_event_is_read_by_its_order_key_alone(engine: Engine) {
     }
 }
 
-fn ranges_have_a_start_and_an_end(engine: Engine) {
+fn ranges_include_their_start_and_exclude_their_end(engine: Engine) {
     let ledger = timeline(engine);
     let check = |from, to, expected: &str| {
         assert_eq!(ids_of(&ledger, &range(from, to)), expected);
@@ -106,20 +106,21 @@ fn pages_continue_where_the_last_one_ended(engine: Engine) {
     assert_eq!(ids_of(&ledger, &backward(from(after(20, 3)))), "");
 }
 
-fn a_session_is_read_alone(engine: Engine) {
+fn a_session_range_excludes_other_sessions(engine: Engine) {
     let ledger = timeline(engine);
-    let of = |name: &str| EventRange { session: Some(session(name)), ..EventRange::default() };
-    assert_eq!(ids_of(&ledger, &of("s1")), "a c e");
-    assert_eq!(ids_of(&ledger, &backward(of("s2"))), "d b");
-    assert_eq!(ids_of(&ledger, &of("s")), "");
-    let late = EventRange { from: Some(Millis(20)), ..of("s1") };
+    let session_range =
+        |name: &str| EventRange { session: Some(session(name)), ..EventRange::default() };
+    assert_eq!(ids_of(&ledger, &session_range("s1")), "a c e");
+    assert_eq!(ids_of(&ledger, &backward(session_range("s2"))), "d b");
+    assert_eq!(ids_of(&ledger, &session_range("s")), "");
+    let late = EventRange { from: Some(Millis(20)), ..session_range("s1") };
     assert_eq!(ids_of(&ledger, &late), "c e");
-    let page = EventRange { after: after(20, 3), ..of("s1") };
+    let page = EventRange { after: after(20, 3), ..session_range("s1") };
     assert_eq!(ids_of(&ledger, &page), "e");
     assert_eq!(ids_of(&ledger, &backward(page)), "a");
 }
 
-fn odd_ranges_are_empty(engine: Engine) {
+fn invalid_ranges_are_empty(engine: Engine) {
     let ledger = timeline(engine);
     assert_eq!(ids_of(&ledger, &range(Some(30), Some(20))), "");
     assert_eq!(ids_of(&ledger, &range(Some(20), Some(20))), "");
@@ -128,9 +129,9 @@ fn odd_ranges_are_empty(engine: Engine) {
     assert_eq!(ids_of(&ledger, &behind), "");
 }
 
-fn ids_are_found_by_their_beginning(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+fn ids_are_found_by_prefix(engine: Engine) {
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     let names = ["ab", "abc", "abd", "b", "~~"];
     ledger.append(new_events(names.map(|name| draft(name, 1, "x")))).unwrap();
     let find = |prefix: &str, limit| {

@@ -7,17 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use tome_ledger::{Engine, EventRange, Ledger, LedgerError};
 
-use crate::scene::*;
+use crate::harness::*;
 
 on_every_engine!(
     an_open_ledger_is_locked,
     a_closed_ledger_can_be_opened_at_once,
-    children_that_are_being_started_keep_no_ledger_locked,
+    starting_child_processes_do_not_keep_the_lock,
     the_recorded_engine_is_the_default,
     the_other_engine_is_refused,
     a_newer_format_is_refused,
     a_damaged_description_is_refused,
-    a_creation_that_was_cut_short_is_taken_up,
+    an_interrupted_creation_is_resumed,
     events_survive_a_copy_of_the_open_store,
 );
 
@@ -32,26 +32,26 @@ fn describe(dir: &Path, text: impl AsRef<[u8]>) {
 }
 
 fn an_open_ledger_is_locked(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
-    assert_eq!((ledger.path(), ledger.engine()), (scene.dir().as_path(), engine));
-    let error = open_error(&scene.dir(), None);
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
+    assert_eq!((ledger.path(), ledger.engine()), (harness.dir().as_path(), engine));
+    let error = open_error(&harness.dir(), None);
     assert!(matches!(error, LedgerError::Locked { .. }), "{error}");
-    assert!(error.to_string().contains(scene.dir().to_str().unwrap()), "{error}");
+    assert!(error.to_string().contains(harness.dir().to_str().unwrap()), "{error}");
 }
 
 fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     for round in 0..5 {
-        let ledger = scene.open();
+        let ledger = harness.open();
         assert_eq!(ledger.last_seq(), round);
         ledger.append(new_events([draft(&format!("e{round}"), round, "x")])).unwrap();
     }
 }
 
-fn children_that_are_being_started_keep_no_ledger_locked(engine: Engine) {
-    let scene = Scene::new(engine);
-    drop(scene.open());
+fn starting_child_processes_do_not_keep_the_lock(engine: Engine) {
+    let harness = Harness::new(engine);
+    drop(harness.open());
     let starting = AtomicBool::new(true);
     std::thread::scope(|scope| {
         for _ in 0..2 {
@@ -65,46 +65,46 @@ fn children_that_are_being_started_keep_no_ledger_locked(engine: Engine) {
                 }
             });
         }
-        let opened: Vec<_> = (0..40).map(|_| Ledger::open(&scene.dir()).map(drop)).collect();
+        let opened: Vec<_> = (0..40).map(|_| Ledger::open(&harness.dir()).map(drop)).collect();
         starting.store(false, Ordering::Relaxed);
         assert!(opened.iter().all(Result::is_ok), "{opened:?}");
     });
 }
 
 fn the_recorded_engine_is_the_default(engine: Engine) {
-    let scene = Scene::new(engine);
-    drop(scene.open());
-    let text = description(&scene.dir());
+    let harness = Harness::new(engine);
+    drop(harness.open());
+    let text = description(&harness.dir());
     assert!(text.contains(&format!("engine = \"{engine}\"")) && text.contains("format = 1"));
-    assert_eq!(Ledger::open(&scene.dir()).unwrap().engine(), engine);
+    assert_eq!(Ledger::open(&harness.dir()).unwrap().engine(), engine);
 }
 
 fn the_other_engine_is_refused(engine: Engine) {
-    let scene = Scene::new(engine);
-    drop(scene.open());
+    let harness = Harness::new(engine);
+    drop(harness.open());
     let other = match engine {
         Engine::Fjall => Engine::RocksDb,
         Engine::RocksDb => Engine::Fjall,
     };
-    let error = open_error(&scene.dir(), Some(other));
+    let error = open_error(&harness.dir(), Some(other));
     assert!(matches!(error, LedgerError::WrongEngine { .. }), "{error}");
     assert!(error.to_string().ends_with(&format!("open it with {engine}")), "{error}");
-    assert_eq!(scene.open().last_seq(), 0);
+    assert_eq!(harness.open().last_seq(), 0);
 }
 
 fn a_newer_format_is_refused(engine: Engine) {
-    let scene = Scene::new(engine);
-    drop(scene.open());
-    describe(&scene.dir(), "how = \"unheard of\"\nformat = 2\n");
-    let error = open_error(&scene.dir(), None);
+    let harness = Harness::new(engine);
+    drop(harness.open());
+    describe(&harness.dir(), "how = \"unheard of\"\nformat = 2\n");
+    let error = open_error(&harness.dir(), None);
     assert!(matches!(error, LedgerError::NewerFormat { found: 2, known: 1, .. }), "{error}");
     assert!(error.to_string().contains("upgrade Tome"), "{error}");
 }
 
 fn a_damaged_description_is_refused(engine: Engine) {
-    let scene = Scene::new(engine);
-    scene.open().append(new_events([draft("e", 1, "x")])).unwrap();
-    let whole = description(&scene.dir());
+    let harness = Harness::new(engine);
+    harness.open().append(new_events([draft("e", 1, "x")])).unwrap();
+    let whole = description(&harness.dir());
     let damaged: [&[u8]; 6] = [
         b"",
         b"\xff\xfe\x00",
@@ -114,22 +114,22 @@ fn a_damaged_description_is_refused(engine: Engine) {
         b"format = 1\nengine = \"leveldb\"\n",
     ];
     for text in damaged {
-        describe(&scene.dir(), text);
-        let error = open_error(&scene.dir(), None);
+        describe(&harness.dir(), text);
+        let error = open_error(&harness.dir(), None);
         assert!(matches!(error, LedgerError::DamagedFile { .. }), "{text:?}: {error}");
         assert!(error.to_string().contains("STORE is damaged"), "{error}");
     }
     // Nothing else was changed.
-    describe(&scene.dir(), whole);
-    assert_eq!(scene.open().last_seq(), 1);
+    describe(&harness.dir(), whole);
+    assert_eq!(harness.open().last_seq(), 1);
 }
 
-fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
+fn an_interrupted_creation_is_resumed(engine: Engine) {
     // Only the description; only a half-written one; and the first of the engine's files as well.
     let whole = {
-        let scene = Scene::new(engine);
-        drop(scene.open());
-        description(&scene.dir())
+        let harness = Harness::new(engine);
+        drop(harness.open());
+        description(&harness.dir())
     };
     let cuts: [&dyn Fn(&Path); 4] = [
         &|dir| describe(dir, &whole),
@@ -150,25 +150,25 @@ fn a_creation_that_was_cut_short_is_taken_up(engine: Engine) {
         },
     ];
     for cut in cuts {
-        let scene = Scene::new(engine);
-        fs::create_dir(scene.dir()).unwrap();
-        cut(&scene.dir());
-        scene.open().append(new_events([draft("e", 1, "x")])).unwrap();
-        assert_eq!(ids_of(&scene.open(), &EventRange::default()), "e");
+        let harness = Harness::new(engine);
+        fs::create_dir(harness.dir()).unwrap();
+        cut(&harness.dir());
+        harness.open().append(new_events([draft("e", 1, "x")])).unwrap();
+        assert_eq!(ids_of(&harness.open(), &EventRange::default()), "e");
     }
 }
 
 /// The files of an open ledger are what a killed process leaves behind.
 fn events_survive_a_copy_of_the_open_store(engine: Engine) {
-    let scene = Scene::new(engine);
-    let crashed = Scene::new(engine);
-    let ledger = scene.open();
+    let harness = Harness::new(engine);
+    let crashed = Harness::new(engine);
+    let ledger = harness.open();
     let drafts = |from: u64| (from..from + 100).map(|n| draft(&format!("e{n}"), n, "said"));
     ledger.append(new_events(drafts(0))).unwrap();
     ledger.flush().unwrap();
     ledger.append(new_events(drafts(100))).unwrap();
     let before = read_all(&ledger, &EventRange::default());
-    copy_dir(&scene.dir(), &crashed.dir());
+    copy_dir(&harness.dir(), &crashed.dir());
     drop(ledger);
     let ledger = crashed.open();
     assert_eq!(read_all(&ledger, &EventRange::default()), before);
@@ -179,12 +179,12 @@ fn events_survive_a_copy_of_the_open_store(engine: Engine) {
 
 /// Backup tools copy sparse files in full length.
 #[test]
-fn a_new_store_is_short_and_grows_with_its_events() {
-    let scene = Scene::new(Engine::Fjall);
-    let crashed = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_new_store_is_small_and_grows_with_its_events() {
+    let harness = Harness::new(Engine::Fjall);
+    let crashed = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     ledger.append(new_events([draft("first", 0, "said")])).unwrap();
-    let length = length_of(&scene.dir());
+    let length = length_of(&harness.dir());
     assert!(length < 2 << 20, "{length} bytes for one event");
     // Past the length that the journal began with, not flushed, and hard to compress.
     let word = |n: u64| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
@@ -192,9 +192,9 @@ fn a_new_store_is_short_and_grows_with_its_events() {
         let text: String = (n * 1_000..(n + 1) * 1_000).map(word).collect();
         ledger.append(new_events([draft(&format!("e{n}"), n, &text)])).unwrap();
     }
-    assert!(length_of(&scene.dir()) > length, "the journal did not grow");
+    assert!(length_of(&harness.dir()) > length, "the journal did not grow");
     let before = read_all(&ledger, &EventRange::default());
-    copy_dir(&scene.dir(), &crashed.dir());
+    copy_dir(&harness.dir(), &crashed.dir());
     assert_eq!(read_all(&crashed.open(), &EventRange::default()), before);
     assert_eq!(before.len(), 201);
 }
@@ -221,7 +221,7 @@ fn a_path_that_is_a_file_is_refused() {
 
 #[cfg(not(feature = "rocksdb"))]
 #[test]
-fn a_missing_engine_is_named() {
+fn an_unavailable_engine_is_named_in_the_error() {
     let home = tempfile::tempdir().unwrap();
     let error = open_error(home.path(), Some(Engine::RocksDb)).to_string();
     assert!(error.ends_with("use a build with the cargo feature `rocksdb`"), "{error}");
@@ -232,11 +232,11 @@ fn a_missing_engine_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_can_look_inside() {
+fn store_files_are_readable_by_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Scene::new(Engine::DEFAULT);
-    drop(scene.open());
+    let harness = Harness::new(Engine::DEFAULT);
+    drop(harness.open());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&scene.dir()), 0o700);
-    assert_eq!(mode(&scene.dir().join("STORE")), 0o600);
+    assert_eq!(mode(&harness.dir()), 0o700);
+    assert_eq!(mode(&harness.dir().join("STORE")), 0o600);
 }

@@ -8,30 +8,30 @@ use std::path::{Path, PathBuf};
 use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, WorkerCommit, repair};
 use tome_model::SessionStats;
 
-use crate::scene::*;
+use crate::harness::*;
 
 /// A store as a crash leaves it, while the original ledger continues.
 struct Crash {
-    scene: Scene,
+    harness: Harness,
 }
 
 impl Crash {
     /// The state after power loss: the counts are not synced and have not reached the disk.
     fn of(ledger: &Ledger) -> Self {
         let crash = Self::after_kill(ledger);
-        fs::remove_file(crash.scene.dir().join("COUNTS")).unwrap();
+        fs::remove_file(crash.harness.dir().join("COUNTS")).unwrap();
         crash
     }
 
     /// The state after kill -9: everything that was written.
     fn after_kill(ledger: &Ledger) -> Self {
-        let scene = Scene::new(Engine::Fjall);
-        copy_dir(ledger.path(), &scene.dir());
-        Self { scene }
+        let harness = Harness::new(Engine::Fjall);
+        copy_dir(ledger.path(), &harness.dir());
+        Self { harness }
     }
 
     fn journal(&self) -> PathBuf {
-        self.scene.dir().join("fjall/0.jnl")
+        self.harness.dir().join("fjall/0.jnl")
     }
 
     /// The journal without trailing zeros.
@@ -57,7 +57,7 @@ impl Crash {
     }
 
     fn torn(&self) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.scene.dir())
+        let mut names: Vec<String> = fs::read_dir(self.harness.dir())
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .filter(|name| name.starts_with("torn-"))
@@ -68,7 +68,7 @@ impl Crash {
 
     fn check_refused(&self) {
         let before = self.read();
-        let error = open_error(&self.scene.dir(), None);
+        let error = open_error(&self.harness.dir(), None);
         let text = std::error::Error::source(&error).unwrap().to_string();
         let journal = self.journal();
         assert!(text.contains(journal.to_str().unwrap()), "{text}");
@@ -117,12 +117,12 @@ fn check_holds(dir: &Path, names: &str) {
 }
 
 #[test]
-fn a_kill_raises_no_alarm() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_killed_process_leaves_no_damage() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     for at in 1..12 {
         say(&ledger, &format!("e{at}"), at);
-        let again = Crash::after_kill(&ledger).scene.open();
+        let again = Crash::after_kill(&ledger).harness.open();
         assert_eq!((again.damage(), again.last_seq()), (vec![], at));
     }
 }
@@ -130,8 +130,8 @@ fn a_kill_raises_no_alarm() {
 /// The journal lost its end after its events were acknowledged: batches are torn or gone.
 #[test]
 fn a_lost_tail_of_acknowledged_events_is_reported() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let end = Crash::after_kill(&ledger).read().len() as u64;
     say(&ledger, "e2", 2);
@@ -141,7 +141,7 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
     let file = fs::OpenOptions::new().write(true).open(cut.journal()).unwrap();
     file.set_len(end).unwrap();
     for crash in [torn, cut] {
-        let again = crash.scene.open();
+        let again = crash.harness.open();
         let damage = again.damage().join("; ");
         assert!(damage.contains("acknowledged events are missing: 2 were stored"), "{damage}");
         assert_eq!(ids_of(&again, &EventRange::default()), "e1");
@@ -149,16 +149,16 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
         say(&again, "e3", 3);
         assert_eq!(again.last_seq(), 3);
         drop(again);
-        let again = crash.scene.open();
+        let again = crash.harness.open();
         assert!(again.damage().join("; ").contains("events: 1 of 3 entries are missing"));
         let seqs: Vec<u64> =
             again.read_outbox(0, 9).unwrap().iter().map(|entry| entry.seq).collect();
         assert_eq!(seqs, [1, 3]);
         drop(again);
         let lost = stored(draft("e2", 2, "the words of e2"), id("e2"));
-        let repaired = repair(&crash.scene.dir(), &mut [lost].into_iter(), "tally").unwrap();
+        let repaired = repair(&crash.harness.dir(), &mut [lost].into_iter(), "tally").unwrap();
         assert_eq!((repaired.kept, repaired.restored, repaired.lost), (2, 1, 0));
-        let again = crash.scene.open();
+        let again = crash.harness.open();
         assert_eq!(
             (again.damage(), ids_of(&again, &EventRange::default())),
             (vec![], "e1 e2 e3".into())
@@ -167,20 +167,20 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
 }
 
 #[test]
-fn a_torn_last_batch_is_cut_off() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_torn_last_batch_is_dropped() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     say(&ledger, "e2", 2);
     let crash = Crash::of(&ledger);
     crash.spoil("the words of e2");
     let whole = crash.read();
-    check_holds(&crash.scene.dir(), "e1");
+    check_holds(&crash.harness.dir(), "e1");
     // The cut part is kept for inspection.
     assert_eq!(crash.torn(), ["torn-1.journal"]);
-    let kept = fs::read(crash.scene.dir().join("torn-1.journal")).unwrap();
+    let kept = fs::read(crash.harness.dir().join("torn-1.journal")).unwrap();
     assert!(kept == whole);
-    let again = crash.scene.open();
+    let again = crash.harness.open();
     assert_eq!(
         outcomes(&again.append(new_events([draft("e2", 2, "the words of e2")])).unwrap()),
         [Stored]
@@ -189,18 +189,18 @@ fn a_torn_last_batch_is_cut_off() {
 
 #[test]
 fn a_torn_first_batch_leaves_an_empty_ledger() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let crash = Crash::of(&ledger);
     crash.spoil("the words of e1");
-    check_holds(&crash.scene.dir(), "");
+    check_holds(&crash.harness.dir(), "");
 }
 
 #[test]
-fn a_journal_without_zeros_at_its_end_is_cut_as_well() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_journal_without_trailing_zeros_is_truncated() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     say(&ledger, "e2", 2);
     let crash = Crash::of(&ledger);
@@ -208,13 +208,13 @@ fn a_journal_without_zeros_at_its_end_is_cut_as_well() {
     let len = crash.read().len() as u64;
     let file = fs::OpenOptions::new().write(true).open(crash.journal());
     file.unwrap().set_len(len).unwrap();
-    check_holds(&crash.scene.dir(), "e1");
+    check_holds(&crash.harness.dir(), "e1");
 }
 
 #[test]
-fn everything_from_the_first_torn_batch_on_goes() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn everything_after_the_first_torn_batch_is_dropped() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.project = "/home/dev/counted".into();
@@ -234,18 +234,18 @@ fn everything_from_the_first_torn_batch_on_goes() {
         let crash = Crash::of(&ledger);
         words.iter().for_each(|words| crash.spoil(words));
         let cursor = u64::from(words.len() == 1 && words[0].ends_with("e2"));
-        assert_eq!(crash.scene.open().cursor("w").unwrap(), cursor);
-        check_holds(&crash.scene.dir(), "e1");
-        let ledger = crash.scene.open();
+        assert_eq!(crash.harness.open().cursor("w").unwrap(), cursor);
+        check_holds(&crash.harness.dir(), "e1");
+        let ledger = crash.harness.open();
         ledger.commit(work(cursor, 2)).unwrap();
         assert_eq!(ledger.cursor("w").unwrap(), 2);
     }
 }
 
 #[test]
-fn a_large_group_is_kept_up_to_where_it_was_torn() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_large_group_is_kept_up_to_the_tear() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     // One append of several batches, which are synced together.
     let drafts = || {
@@ -255,7 +255,7 @@ fn a_large_group_is_kept_up_to_where_it_was_torn() {
     ledger.append(new_events(drafts())).unwrap();
     let crash = Crash::of(&ledger);
     crash.spoil("number 1000");
-    let again = crash.scene.open();
+    let again = crash.harness.open();
     let kept = again.last_seq();
     assert!((2..1_001).contains(&kept), "{kept}");
     assert_eq!(read_all(&again, &EventRange::default()).len() as u64, kept);
@@ -270,8 +270,8 @@ fn a_large_group_is_kept_up_to_where_it_was_torn() {
 #[test]
 fn any_lost_sector_costs_the_last_batch_only() {
     const SECTOR: usize = 512;
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let end = Crash::of(&ledger).read().len();
     let drafts = (0..4).map(|n| draft(&format!("n{n}"), 10 + n, &"y".repeat(900)));
@@ -283,14 +283,14 @@ fn any_lost_sector_costs_the_last_batch_only() {
         let until = bytes.len().min((sector + 1) * SECTOR);
         bytes[sector * SECTOR..until].fill(0);
         crash.write(&bytes);
-        check_holds(&crash.scene.dir(), "e1");
+        check_holds(&crash.harness.dir(), "e1");
     }
 }
 
 #[test]
-fn damage_to_what_was_synced_is_refused() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn damage_to_synced_data_is_an_error() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     for (name, at) in [("e1", 1), ("e2", 2), ("e3", 3)] {
         say(&ledger, name, at);
     }
@@ -309,13 +309,13 @@ fn damage_to_what_was_synced_is_refused() {
 
 #[test]
 fn only_the_latest_copies_are_kept() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let mut crash = Crash::of(&ledger);
     for _ in 0..5 {
         crash.spoil("the words of e1");
-        let ledger = crash.scene.open();
+        let ledger = crash.harness.open();
         say(&ledger, "e1", 1);
         crash = Crash::of(&ledger);
     }
@@ -324,14 +324,14 @@ fn only_the_latest_copies_are_kept() {
 }
 
 #[test]
-fn a_folder_with_content_is_never_taken_for_an_unfinished_one() {
-    let scene = Scene::new(Engine::Fjall);
-    let ledger = scene.open();
+fn a_folder_with_content_is_not_treated_as_unfinished() {
+    let harness = Harness::new(Engine::Fjall);
+    let ledger = harness.open();
     say(&ledger, "e1", 1);
     let crash = Crash::of(&ledger);
     let whole = crash.read();
-    fs::remove_dir_all(crash.scene.dir().join("fjall/keyspaces")).unwrap();
-    check_holds(&crash.scene.dir(), "");
-    let aside = crash.scene.dir().join("fjall-aside-1/0.jnl");
+    fs::remove_dir_all(crash.harness.dir().join("fjall/keyspaces")).unwrap();
+    check_holds(&crash.harness.dir(), "");
+    let aside = crash.harness.dir().join("fjall-aside-1/0.jnl");
     assert_eq!(content(&aside), whole);
 }

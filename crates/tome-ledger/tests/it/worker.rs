@@ -3,7 +3,7 @@
 use tome_ledger::{Engine, Ledger, LedgerError, WorkerCommit};
 use tome_model::SessionStats;
 
-use crate::scene::*;
+use crate::harness::*;
 
 on_every_engine!(
     results_and_cursor_are_written_together,
@@ -11,7 +11,7 @@ on_every_engine!(
     flushing_and_compacting_lose_nothing,
 );
 
-fn tally_of(ledger: &Ledger, name: &str) -> SessionStats {
+fn stats_of(ledger: &Ledger, name: &str) -> SessionStats {
     SessionStats::from_first_event(&ledger.event(&id(name)).unwrap().unwrap())
 }
 
@@ -26,19 +26,19 @@ fn work(from_seq: u64, upto_seq: u64, session_stats: Vec<SessionStats>) -> Worke
 }
 
 fn results_and_cursor_are_written_together(engine: Engine) {
-    let scene = Scene::new(engine);
+    let harness = Harness::new(engine);
     let expected = {
-        let ledger = scene.open();
+        let ledger = harness.open();
         assert_eq!(ledger.cursor("tally").unwrap(), 0);
         assert_eq!(ledger.all_session_stats().unwrap(), []);
         let mut other = tool("b", 20);
         other.session = session("s0");
         ledger.append(new_events([draft("a", 10, "hi"), other])).unwrap();
-        let session_stats = vec![tally_of(&ledger, "a"), tally_of(&ledger, "b")];
+        let session_stats = vec![stats_of(&ledger, "a"), stats_of(&ledger, "b")];
         ledger.commit(work(0, 2, session_stats.clone())).unwrap();
         session_stats
     };
-    let ledger = scene.open();
+    let ledger = harness.open();
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.cursor("finder").unwrap(), 0);
     assert_eq!(ledger.session_stats(&session("s1"), PROJECT).unwrap().as_ref(), Some(&expected[0]));
@@ -48,18 +48,18 @@ fn results_and_cursor_are_written_together(engine: Engine) {
 }
 
 fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
     ledger.commit(work(0, 2, Vec::new())).unwrap();
     ledger.commit(work(2, 2, Vec::new())).unwrap();
     // A worker that started before that commit is too late.
-    let late = ledger.commit(work(0, 2, vec![tally_of(&ledger, "a")])).unwrap_err();
+    let late = ledger.commit(work(0, 2, vec![stats_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         late.to_string(),
         "worker \"tally\" cannot go from 2 to 2: another commit has moved it"
     );
-    let back = ledger.commit(work(2, 1, vec![tally_of(&ledger, "a")])).unwrap_err();
+    let back = ledger.commit(work(2, 1, vec![stats_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         back.to_string(),
         "worker \"tally\" cannot go from 2 to 1: a cursor never moves backwards"
@@ -74,12 +74,12 @@ fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
 }
 
 fn flushing_and_compacting_lose_nothing(engine: Engine) {
-    let scene = Scene::new(engine);
-    let ledger = scene.open();
+    let harness = Harness::new(engine);
+    let ledger = harness.open();
     for round in 0..4u64 {
         let drafts = (0..50).map(|n| tool(&format!("e{round}-{n}"), n * 7 + round));
         ledger.append(new_events(drafts)).unwrap();
-        let tally = tally_of(&ledger, &format!("e{round}-0"));
+        let tally = stats_of(&ledger, &format!("e{round}-0"));
         let from = ledger.cursor("tally").unwrap();
         ledger.commit(work(from, ledger.last_seq(), vec![tally])).unwrap();
         match round {
@@ -94,7 +94,7 @@ fn flushing_and_compacting_lose_nothing(engine: Engine) {
     assert_eq!(read_all(&ledger, &tome_ledger::EventRange::default()), before);
     assert!(ledger.disk_bytes() > 1000);
     drop(ledger);
-    let ledger = scene.open();
+    let ledger = harness.open();
     assert_eq!(read_all(&ledger, &tome_ledger::EventRange::default()), before);
     assert_eq!(ledger.cursor("tally").unwrap(), 200);
     assert_eq!(ledger.all_session_stats().unwrap().len(), 1);

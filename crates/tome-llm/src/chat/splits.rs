@@ -115,7 +115,7 @@ fn cut(stream: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn both_protocols_say_the_same() {
+fn both_protocols_yield_the_same_events() {
     let (reply, streamed) = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
     assert_eq!(streamed, "記憶 und\nGedächtnis[recall][list]");
     assert_eq!(reply.text(), "記憶 und\nGedächtnis");
@@ -127,7 +127,7 @@ fn both_protocols_say_the_same() {
 
 proptest! {
     #[test]
-    fn properties_of_any_cut(cuts in prop::collection::vec(any::<usize>(), 0..40)) {
+    fn any_split_of_the_stream_yields_the_same_events(cuts in prop::collection::vec(any::<usize>(), 0..40)) {
         let whole = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
         for (stream, is_anthropic) in [(anthropic(), true), (openai(), false)] {
             let pieces = cut(stream.as_bytes(), &cuts);
@@ -143,7 +143,7 @@ proptest! {
 
     /// A truncated stream is a reply only if the stop reason had arrived.
     #[test]
-    fn properties_of_any_early_end(at in any::<usize>()) {
+    fn an_early_end_is_a_failure_unless_the_stop_reason_arrived(at in any::<usize>()) {
         let stream = anthropic();
         let at = at % (stream.len() + 1);
         let end = stream.find("\"stop_reason\"").unwrap();
@@ -160,7 +160,7 @@ proptest! {
     }
 
     #[test]
-    fn properties_of_noise(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn noise_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         // Any input gives a reply or a failure, never a panic.
         let _ = read(MessagesParser::default(), &[&bytes]);
         let _ = read(ChunksParser::default(), &[&bytes]);

@@ -73,20 +73,20 @@ mod tests {
     use super::*;
 
     fn events_of(pieces: &[&[u8]]) -> Vec<String> {
-        let (mut events, mut seen) = (SseDecoder::default(), Vec::new());
+        let (mut events, mut decoded) = (SseDecoder::default(), Vec::new());
         for piece in pieces {
             let mut sink = |data: &[u8]| {
-                seen.push(String::from_utf8_lossy(data).into_owned());
+                decoded.push(String::from_utf8_lossy(data).into_owned());
                 Ok(())
             };
             events.feed(piece, &mut sink).unwrap();
         }
         let rest = events.finish().map(|data| format!("rest {}", String::from_utf8_lossy(&data)));
-        seen.into_iter().chain(rest).collect()
+        decoded.into_iter().chain(rest).collect()
     }
 
     #[test]
-    fn shapes_of_events() {
+    fn every_form_of_event_is_decoded() {
         for (stream, expected) in [
             ("data: one\n\ndata: two\n\n", vec!["one", "two"]),
             ("data: one\r\n\r\ndata: two\r\n\r\n", vec!["one", "two"]),
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_without_end_is_refused() {
+    fn an_endless_event_is_rejected() {
         let mut none = |_: &[u8]| Ok(());
         let long = vec![b'x'; SSE_EVENT_BYTES_MAX + 1];
         assert!(SseDecoder::default().feed(&long, &mut none).is_err());

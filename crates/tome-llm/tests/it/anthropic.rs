@@ -20,7 +20,7 @@ fn ask(server: &Server) -> Result<Completion, ModelFailure> {
 }
 
 #[test]
-fn an_answer_is_its_text_and_what_it_cost() {
+fn a_response_has_text_and_usage() {
     let server = Server::answering(200, message("end_turn", "{\"title\": \"done\"}"));
     let done = ask(&server).unwrap();
     assert_eq!(done.text, "{\"title\": \"done\"}");
@@ -46,7 +46,7 @@ fn the_request_is_a_message_with_key_and_version() {
 }
 
 #[test]
-fn both_forms_of_the_address_work() {
+fn a_base_url_may_end_in_v1() {
     let server = Server::answering(200, message("end_turn", "yes"));
     let mut endpoint = server.endpoint();
     endpoint.base_url.push_str("/v1/");
@@ -55,7 +55,7 @@ fn both_forms_of_the_address_work() {
 }
 
 #[test]
-fn stop_reasons_other_than_the_end_are_failures() {
+fn unexpected_stop_reasons_are_failures() {
     let failed =
         |reason: &str| ask(&Server::answering(200, message(reason, "I cannot"))).unwrap_err();
     assert_eq!(failed("max_tokens"), ModelFailure::Truncated { tokens_max: 64 });
@@ -66,7 +66,7 @@ fn stop_reasons_other_than_the_end_are_failures() {
 }
 
 #[test]
-fn errors_say_what_the_endpoint_said() {
+fn errors_contain_the_message_of_the_endpoint() {
     let overloaded =
         json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let server = Server::start(vec![answer(529, Vec::new(), overloaded.to_string())]);
@@ -77,7 +77,7 @@ fn errors_say_what_the_endpoint_said() {
 }
 
 #[test]
-fn its_name_says_which_model() {
+fn the_name_contains_the_model() {
     let server = Server::start(Vec::new());
     let model = AnthropicModel::new(&server.endpoint(), "claude-test").unwrap();
     assert_eq!(model.name(), "anthropic/claude-test");

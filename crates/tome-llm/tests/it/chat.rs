@@ -69,7 +69,7 @@ fn failure_of(protocol: Protocol, answer: ScriptedAnswer) -> ModelFailure {
 }
 
 #[test]
-fn words_stream_in_and_are_counted() {
+fn text_is_streamed_and_counted() {
     for protocol in BOTH {
         let answer =
             ScriptedAnswer::text("We chose 記憶, twice.").with_tokens(40, 9).with_cached(60, 0);
@@ -86,7 +86,7 @@ fn words_stream_in_and_are_counted() {
 }
 
 #[test]
-fn tools_are_called_side_by_side_after_words() {
+fn parallel_tool_calls_follow_text() {
     for protocol in BOTH {
         let answer = ScriptedAnswer::text("Let me look.")
             .and_call("recall_memory", &json!({"query": "\"parser\""}))
@@ -108,7 +108,7 @@ fn tools_are_called_side_by_side_after_words() {
 }
 
 #[test]
-fn a_whole_reply_calls_tools_too() {
+fn an_unstreamed_reply_may_call_tools() {
     for protocol in BOTH {
         let answer = ScriptedAnswer::call("recall_memory", &json!({"query": "x"})).unstreamed();
         let (reply, streamed, _) = reply_to(protocol, answer);
@@ -123,7 +123,7 @@ fn a_whole_reply_calls_tools_too() {
 }
 
 #[test]
-fn the_next_reply_comes_over_the_same_connection() {
+fn connections_are_reused() {
     for protocol in BOTH {
         let server =
             Server::start((0..20).map(|_| ScriptedAnswer::text("again and again")).collect());
@@ -137,7 +137,7 @@ fn the_next_reply_comes_over_the_same_connection() {
 }
 
 #[test]
-fn ends_have_their_names() {
+fn stop_reasons_are_mapped() {
     for protocol in BOTH {
         assert_eq!(
             reply_to(protocol, ScriptedAnswer::text("half a").cut_off()).0.stop_reason,
@@ -155,7 +155,7 @@ fn ends_have_their_names() {
 }
 
 #[test]
-fn what_is_not_counted_is_estimated() {
+fn missing_usage_is_estimated() {
     for protocol in BOTH {
         let answer = ScriptedAnswer::text("seven wooden words").without_usage();
         for answer in [answer.clone(), answer.unstreamed()] {
@@ -168,7 +168,7 @@ fn what_is_not_counted_is_estimated() {
 }
 
 #[test]
-fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
+fn an_interrupted_reply_is_a_transient_failure() {
     for protocol in BOTH {
         for pieces in 0..4 {
             let answer = ScriptedAnswer::text("one two three four").broken_off_after(pieces);
@@ -181,7 +181,7 @@ fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
 }
 
 #[test]
-fn failures_are_sorted_by_what_to_do() {
+fn failures_are_classified_by_remedy() {
     for protocol in BOTH {
         let failed =
             |status, message: &str| failure_of(protocol, ScriptedAnswer::status(status, message));
@@ -213,7 +213,7 @@ fn failures_are_sorted_by_what_to_do() {
 }
 
 #[test]
-fn a_conversation_that_is_too_long_has_its_own_name() {
+fn a_too_long_conversation_is_a_distinct_error() {
     let coded = json!({"error": {"message": "Please reduce the length.", "code": "context_length_exceeded"}});
     for (status, body) in [
         (400, json!({"error": {"message": "prompt is too long: 215000 tokens > 200000 maximum"}})),
@@ -249,7 +249,7 @@ fn a_conversation_that_is_too_long_has_its_own_name() {
 }
 
 #[test]
-fn a_failure_in_the_middle_of_a_stream_is_sorted_too() {
+fn a_failure_within_a_stream_is_classified() {
     let events =
         |error: Value| ScriptedAnswer::chunks([format!("event: error\ndata: {error}\n\n")]);
     let typed =
@@ -269,7 +269,7 @@ fn a_failure_in_the_middle_of_a_stream_is_sorted_too() {
 }
 
 #[test]
-fn a_stream_without_end_is_cut_off() {
+fn an_endless_stream_is_rejected() {
     for protocol in BOTH {
         let failure = failure_of(protocol, ScriptedAnswer::flood());
         assert_eq!(failure.to_string(), "the answer cannot be read: longer than 67108864 bytes");
@@ -289,7 +289,7 @@ fn a_stream_without_end_is_cut_off() {
 }
 
 #[test]
-fn what_a_model_called_can_always_be_sent_back() {
+fn every_tool_call_can_be_sent_back() {
     let call = |id: &str, name: &str, arguments: &str| {
         ContentPart::ToolCall(ToolCall {
             id: id.into(),

@@ -19,25 +19,27 @@ fn sent(protocol: Protocol, chat_request: &ChatRequest) -> tome_testkit::ModelRe
 
 /// Collects the cache breakpoints of a request.
 fn cache_ends(body: &Value) -> Vec<String> {
-    fn look(value: &Value, path: &str, ends: &mut Vec<String>) {
+    fn collect_ends(value: &Value, path: &str, ends: &mut Vec<String>) {
         match value {
             Value::Object(fields) => {
                 if fields.contains_key("cache_control") {
                     ends.push(path.to_owned());
                 }
-                fields.iter().for_each(|(name, one)| look(one, &format!("{path}/{name}"), ends));
+                fields
+                    .iter()
+                    .for_each(|(name, one)| collect_ends(one, &format!("{path}/{name}"), ends));
             }
             Value::Array(items) => {
                 items
                     .iter()
                     .enumerate()
-                    .for_each(|(i, one)| look(one, &format!("{path}/{i}"), ends));
+                    .for_each(|(i, one)| collect_ends(one, &format!("{path}/{i}"), ends));
             }
             _ => {}
         }
     }
     let mut ends = Vec::new();
-    look(body, "", &mut ends);
+    collect_ends(body, "", &mut ends);
     ends
 }
 
@@ -66,7 +68,7 @@ fn a_message_is_sent_with_key_version_and_cache() {
 }
 
 #[test]
-fn a_cache_ends_in_four_places_at_most() {
+fn at_most_four_cache_breakpoints_are_set() {
     let system = (0..6).map(|number| part(&format!("part {number}"), true)).collect();
     let many = ChatRequest { system, ..chat_request() };
     let ends = cache_ends(&sent(Protocol::Anthropic, &many).body);
@@ -82,7 +84,7 @@ fn a_cache_ends_in_four_places_at_most() {
 }
 
 #[test]
-fn turns_alternate_and_empty_ones_are_left_out() {
+fn turns_alternate_and_empty_ones_are_dropped() {
     let messages = vec![
         ChatMessage::user("one"),
         ChatMessage::user("two"),
@@ -126,7 +128,7 @@ fn a_completion_requests_its_usage() {
 }
 
 #[test]
-fn a_dialect_is_learnt_once() {
+fn a_dialect_is_learned_once() {
     let server = Server::start(vec![
         ScriptedAnswer::status(400, "Unrecognized request argument supplied: stream_options"),
         ScriptedAnswer::status(400, "Use 'max_completion_tokens' instead of max_tokens."),
@@ -160,7 +162,7 @@ fn calls_in(chunks: &[Value]) -> Vec<(String, String, String)> {
 }
 
 #[test]
-fn calls_are_told_apart_however_they_are_numbered() {
+fn tool_calls_are_separated_for_any_numbering() {
     let call = |fields: Value| json!({"tool_calls": [fields]});
     let row = |id: &str, name: &str, arguments: &str| {
         (id.to_owned(), name.to_owned(), arguments.to_owned())
@@ -204,7 +206,7 @@ fn a_reply_with_a_finish_reason_is_complete() {
 }
 
 #[test]
-fn a_refusal_is_words_and_an_end() {
+fn a_refusal_is_text_and_a_stop_reason() {
     let chunk = json!({"choices": [{"delta": {"refusal": "I would rather not"}}]});
     let server =
         Server::start(vec![ScriptedAnswer::chunks([format!("data: {chunk}\n\ndata: [DONE]\n\n")])]);

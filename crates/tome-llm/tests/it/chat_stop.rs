@@ -23,7 +23,7 @@ fn down() -> ModelFailure {
 /// The endpoint would wait for minutes; the call returns as soon as it is cancelled, and the server
 /// sees the connection close.
 #[test]
-fn a_stop_ends_a_reply_wherever_it_is() {
+fn cancelling_ends_a_reply_at_any_point() {
     for protocol in BOTH {
         for answer in
             [ScriptedAnswer::silence(), ScriptedAnswer::text("one two three").silent_after(4)]
@@ -45,7 +45,7 @@ fn a_stop_ends_a_reply_wherever_it_is() {
 }
 
 #[test]
-fn who_is_stopped_from_within_has_heard_what_came() {
+fn cancelling_from_the_callback_keeps_received_events() {
     for protocol in BOTH {
         let server = Server::start(vec![ScriptedAnswer::text("one two three").silent_after(5)]);
         let endpoint = ModelEndpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
@@ -64,7 +64,7 @@ fn who_is_stopped_from_within_has_heard_what_came() {
 }
 
 #[test]
-fn a_stop_before_the_call_sends_nothing() {
+fn cancelling_before_the_call_sends_nothing() {
     for protocol in BOTH {
         let server = Server::start(Vec::new());
         let stop = CancelToken::default();
@@ -76,7 +76,7 @@ fn a_stop_before_the_call_sends_nothing() {
 }
 
 #[test]
-fn silence_runs_out_of_time() {
+fn a_silent_endpoint_times_out() {
     let short = Duration::from_millis(500);
     let silences =
         || [ScriptedAnswer::silence(), ScriptedAnswer::text("one two three").silent_after(4)];
@@ -96,7 +96,7 @@ fn silence_runs_out_of_time() {
 
 /// The timeout applies to silence, so a stream that takes longer overall is read to its end.
 #[test]
-fn slowness_does_not_run_out_of_time() {
+fn a_slow_stream_does_not_time_out() {
     let timeout = Duration::from_secs(3);
     let words = "word ".repeat(130);
     std::thread::scope(|scope| {
@@ -115,7 +115,7 @@ fn slowness_does_not_run_out_of_time() {
 }
 
 #[test]
-fn a_reply_that_breaks_off_is_asked_for_again() {
+fn an_interrupted_reply_is_retried() {
     for protocol in BOTH {
         let server = Server::start(vec![
             ScriptedAnswer::text("one two three").broken_off_after(4),
@@ -133,7 +133,7 @@ fn a_reply_that_breaks_off_is_asked_for_again() {
 }
 
 #[test]
-fn nothing_heard_is_nothing_taken_back() {
+fn a_retry_before_any_text_discards_nothing() {
     let model = ScriptedChat::new([Err(down()), Ok(ChatResponse::from_text("yes"))]);
     let (reply, streamed) =
         ask(&Retrying::new(model, retry(2), CancelToken::default()), &chat_request());
@@ -147,7 +147,7 @@ fn nothing_heard_is_nothing_taken_back() {
 }
 
 #[test]
-fn a_stop_of_the_call_ends_the_wait_between_tries() {
+fn cancelling_ends_the_wait_between_attempts() {
     let stop = CancelToken::default();
     let slow = Retry { base: Duration::from_secs(50), ..retry(3) };
     let model =

@@ -38,7 +38,7 @@ fn lives(pid: &str) -> bool {
 }
 
 #[test]
-fn the_prompt_goes_in_and_the_answer_comes_out() {
+fn a_command_reads_the_prompt_and_prints_the_answer() {
     let line = CommandLine::Program(vec!["cat".to_owned()]);
     let done = run(CommandSettings { line, ..settings("") }).unwrap();
     assert_eq!(done.text, "Summarise.\n\nWe fixed the parser.");
@@ -46,14 +46,14 @@ fn the_prompt_goes_in_and_the_answer_comes_out() {
 }
 
 #[test]
-fn no_shell_reads_the_words_of_a_program() {
+fn arguments_are_not_interpreted_by_a_shell() {
     let words = ["printf", "%s", "$HOME; `id` *"].map(str::to_owned).to_vec();
     let done = run(CommandSettings { line: CommandLine::Program(words), ..settings("") }).unwrap();
     assert_eq!(done.text, "$HOME; `id` *");
 }
 
 #[test]
-fn folder_and_variables_are_as_set_and_the_rest_is_passed_on() {
+fn folder_and_variables_are_set_and_the_environment_is_inherited() {
     let dir = tempfile::tempdir().unwrap();
     let done = run(CommandSettings {
         dir: Some(dir.path().to_owned()),
@@ -65,14 +65,14 @@ fn folder_and_variables_are_as_set_and_the_rest_is_passed_on() {
 }
 
 #[test]
-fn a_large_prompt_that_nobody_reads_does_not_block() {
+fn an_unread_large_prompt_does_not_block() {
     let model = CommandModel::new(settings("echo done"), CancelToken::default()).unwrap();
     let large = CompletionRequest { user: "x".repeat(1024 * 1024), ..prompt() };
     assert_eq!(model.complete(&large).unwrap().text, "done");
 }
 
 #[test]
-fn a_command_that_fails_says_how() {
+fn a_failing_command_reports_its_error() {
     let failure = run(settings("echo partial; echo no credit left >&2; exit 3")).unwrap_err();
     assert_eq!(failure.to_string(), "sh failed (exit status: 3): no credit left");
     let failure = run(settings("echo log in first; exit 1")).unwrap_err();
@@ -96,7 +96,7 @@ fn too_much_output_is_rejected() {
 }
 
 #[test]
-fn a_missing_program_is_named() {
+fn a_missing_program_is_named_in_the_error() {
     let line = CommandLine::Program(vec!["/nowhere/tome-no-such-model".to_owned()]);
     let failure = run(CommandSettings { line, ..settings("") }).unwrap_err();
     assert!(matches!(&failure, ModelFailure::SpawnFailed { .. }), "{failure:?}");
@@ -108,7 +108,7 @@ fn a_missing_program_is_named() {
 }
 
 #[test]
-fn a_name_says_which_program() {
+fn the_name_of_a_command_model_contains_the_program() {
     let named = |line| {
         let settings = CommandSettings { line, ..settings("") };
         CommandModel::new(settings, CancelToken::default()).unwrap().name().to_owned()
@@ -130,14 +130,14 @@ fn child_dies(dir: &Path) -> bool {
 }
 
 #[test]
-fn a_command_that_hangs_runs_out_of_time() {
+fn a_hanging_command_times_out() {
     let timeout = Duration::from_millis(100);
     let failure = run(CommandSettings { timeout, ..settings("sleep 60") }).unwrap_err();
     assert_eq!(failure, ModelFailure::TimedOut { after: timeout });
 }
 
 #[test]
-fn children_end_with_a_command_that_is_done() {
+fn children_of_a_finished_command_are_ended() {
     let dir = tempfile::tempdir().unwrap();
     // The child holds stdout open; the answer must not wait for it.
     assert_eq!(run(settings(&with_child(dir.path(), "echo done"))).unwrap().text, "done");
@@ -145,7 +145,7 @@ fn children_end_with_a_command_that_is_done() {
 }
 
 #[test]
-fn a_stop_ends_a_running_command_with_its_children() {
+fn cancelling_ends_a_running_command_and_its_children() {
     let dir = tempfile::tempdir().unwrap();
     let stop = CancelToken::default();
     let hangs = settings(&with_child(dir.path(), "wait"));

@@ -31,7 +31,7 @@ fn failure_of(body: impl Into<String>) -> String {
 }
 
 #[test]
-fn vectors_come_in_the_order_of_the_texts_and_have_length_one() {
+fn vectors_keep_the_order_of_the_texts_and_have_length_one() {
     let vectors = [(1, json!([0, -2.0])), (0, json!([3.0, 4.0]))];
     let server = Server::answering(200, body(&vectors));
     let embeddings = at(&server.endpoint(), 2, 1);
@@ -46,7 +46,7 @@ fn vectors_come_in_the_order_of_the_texts_and_have_length_one() {
 }
 
 #[test]
-fn nothing_to_embed_is_not_sent() {
+fn an_empty_batch_sends_no_request() {
     let server = Server::start(Vec::new());
     let embeddings = at(&server.endpoint(), 2, 1);
     assert!(embeddings.embed(&[]).unwrap().is_empty());
@@ -55,12 +55,12 @@ fn nothing_to_embed_is_not_sent() {
 }
 
 #[test]
-fn many_texts_are_sent_in_several_calls_and_long_ones_are_cut() {
-    let of = |count: u64| -> ScriptedAnswer {
+fn large_batches_are_split_and_long_texts_truncated() {
+    let answer = |count: u64| -> ScriptedAnswer {
         let vectors: Vec<_> = (0..count).map(|i| (i, json!([1.0, i]))).collect();
         answer(200, Vec::new(), body(&vectors))
     };
-    let server = Server::start(vec![of(64), of(6)]);
+    let server = Server::start(vec![answer(64), answer(6)]);
     let long = "é".repeat(10_000);
     let texts: Vec<&str> = (0..70).map(|_| long.as_str()).collect();
     let made = at(&server.endpoint(), 2, 1).embed(&texts).unwrap();
@@ -70,7 +70,7 @@ fn many_texts_are_sent_in_several_calls_and_long_ones_are_cut() {
 }
 
 #[test]
-fn an_endpoint_that_comes_back_is_asked_again() {
+fn a_recovering_endpoint_is_retried() {
     let server = Server::start(vec![
         answer(429, vec![("retry-after", "0.01")], String::new()),
         answer(500, Vec::new(), String::new()),
@@ -81,7 +81,7 @@ fn an_endpoint_that_comes_back_is_asked_again() {
 }
 
 #[test]
-fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
+fn the_last_failure_is_returned_and_a_wrong_key_is_not_retried() {
     let answer = |status| answer(status, Vec::new(), format!("{{\"error\": \"{KEY}\"}}"));
     let server = Server::start(vec![answer(500), answer(500)]);
     let failure = at(&server.endpoint(), 2, 2).embed(&["one"]).unwrap_err();
@@ -93,7 +93,7 @@ fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
 }
 
 #[test]
-fn silence_runs_out_of_time() {
+fn a_silent_endpoint_times_out() {
     let server = Server::start(vec![ScriptedAnswer::silence()]);
     let endpoint = ModelEndpoint { timeout: Duration::from_millis(250), ..server.endpoint() };
     let failure = at(&endpoint, 2, 1).embed(&["one"]).unwrap_err();
@@ -101,7 +101,7 @@ fn silence_runs_out_of_time() {
 }
 
 #[test]
-fn what_nobody_can_use_is_refused() {
+fn unusable_vectors_are_rejected() {
     assert!(failure_of("<html>").contains("not JSON"));
     assert!(failure_of("{}").contains("no vectors"));
     assert!(failure_of(body(&[(0, json!([1, 2]))])).contains("1 vectors for 2 texts"));
@@ -117,7 +117,7 @@ fn what_nobody_can_use_is_refused() {
 }
 
 #[test]
-fn settings_that_cannot_work_are_told() {
+fn invalid_settings_are_reported() {
     let server = Server::start(Vec::new());
     let retry = Retry { attempts: 1, base: Duration::ZERO, seed: 0 };
     let made = EmbeddingsClient::new(&server.endpoint(), "small", 0, retry, CancelToken::default());

@@ -28,7 +28,7 @@ fn status(status: u16, headers: Vec<(&str, &str)>) -> ModelFailure {
 }
 
 #[test]
-fn a_busy_endpoint_says_when_to_come_back() {
+fn retry_after_of_a_busy_endpoint_is_read() {
     let after = |name, value| match status(429, vec![(name, value)]) {
         ModelFailure::Overloaded { retry_after, .. } => retry_after,
         other => panic!("{other:?}"),
@@ -42,7 +42,7 @@ fn a_busy_endpoint_says_when_to_come_back() {
 }
 
 #[test]
-fn statuses_are_sorted_by_what_to_do() {
+fn statuses_are_classified_by_remedy() {
     use ModelFailure::{NotFound, Overloaded, Rejected, Unauthorized, Unreachable};
     assert!(matches!(status(503, Vec::new()), Overloaded { retry_after: None, .. }));
     assert!(matches!(status(500, Vec::new()), Unreachable { .. }));
@@ -67,20 +67,20 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn silence_and_a_drip_run_out_of_time() {
+fn silent_and_slow_responses_time_out() {
     let timed_out = ModelFailure::TimedOut { after: Duration::from_millis(250) };
     assert_eq!(hasty_failure_of(ScriptedAnswer::silence()), timed_out);
     assert_eq!(hasty_failure_of(ScriptedAnswer::drip()), timed_out);
 }
 
 #[test]
-fn a_flood_is_cut_off() {
+fn an_oversized_response_is_rejected() {
     let failure = failure_of(ScriptedAnswer::flood());
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
 }
 
 #[test]
-fn chunks_are_put_together() {
+fn chunked_responses_are_joined() {
     let body = json!({"choices": [{"message": {"content": "数据 in parts"}}]}).to_string();
     let (head, tail) = body.split_once("数据").unwrap();
     let parts = vec![head.to_owned(), "数据".to_owned(), tail.to_owned()];
@@ -89,7 +89,7 @@ fn chunks_are_put_together() {
 }
 
 #[test]
-fn nonsense_is_malformed() {
+fn an_unparsable_response_is_malformed() {
     let malformed = |reply| {
         let failure = failure_of(reply);
         assert!(matches!(failure, ModelFailure::Malformed { .. }), "{failure:?}");
@@ -104,7 +104,7 @@ fn nonsense_is_malformed() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_a_failure() {
+fn an_interrupted_response_is_a_failure() {
     let failure =
         failure_of(ScriptedAnswer::raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
     assert!(
@@ -116,7 +116,7 @@ fn an_answer_that_breaks_off_is_a_failure() {
 }
 
 #[test]
-fn nobody_there_is_down() {
+fn a_refused_connection_is_reported_as_unreachable() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let endpoint = |base_url: String| ModelEndpoint {
         base_url,
@@ -136,7 +136,7 @@ fn nobody_there_is_down() {
 }
 
 #[test]
-fn tls_is_spoken_where_the_address_asks_for_it() {
+fn https_addresses_use_tls() {
     // The server does not speak TLS, so the handshake fails; a plain request would be answered.
     let server = Server::start(vec![ScriptedAnswer::raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
     let base_url = server.base_url.replace("http://", "https://");
@@ -163,13 +163,13 @@ fn the_key_is_never_shown() {
 }
 
 #[test]
-fn a_long_complaint_is_cut() {
+fn a_long_error_message_is_truncated() {
     let failure = failure_of(answer(500, Vec::new(), "記憶\n".repeat(100_000)));
     assert!(failure.to_string().len() < 400, "{failure}");
 }
 
 #[test]
-fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
+fn invalid_settings_are_rejected_before_any_request() {
     let server = Server::start(Vec::new());
     let refused = |endpoint: &ModelEndpoint| {
         let failure = OpenAiModel::new(endpoint, "small").unwrap_err();

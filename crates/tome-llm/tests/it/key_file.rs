@@ -13,7 +13,7 @@ fn written(path: &Path, text: &[u8], mode: u32) {
 }
 
 #[test]
-fn a_file_of_ones_own_is_read() {
+fn a_private_key_file_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("key");
     for mode in [0o600, 0o400] {
@@ -24,7 +24,7 @@ fn a_file_of_ones_own_is_read() {
 }
 
 #[test]
-fn what_others_can_see_or_choose_is_refused_and_never_repeated() {
+fn key_files_accessible_to_others_are_rejected_without_showing_the_key() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let refused = |path: &Path, why: &str| {

@@ -46,7 +46,7 @@ fn calls_tokens_and_failures_are_counted() {
 }
 
 #[test]
-fn a_call_that_might_not_fit_is_not_made() {
+fn a_call_that_might_exceed_the_budget_is_not_made() {
     let meter = Arc::new(TokenMeter::new(Some(100), MeterState::default()));
     let model = metered(&meter, vec![Ok("abc".repeat(30)), Ok("never".to_owned())]);
     model.complete(&prompt(10, 90)).unwrap();
@@ -60,7 +60,7 @@ fn a_call_that_might_not_fit_is_not_made() {
 }
 
 #[test]
-fn failures_after_which_the_model_may_want_money_are_counted() {
+fn failures_that_may_be_billed_are_counted() {
     let cost_of = |failure| {
         let meter = Arc::new(TokenMeter::new(None, MeterState::default()));
         metered(&meter, vec![Err(failure)]).complete(&prompt(10, 50)).unwrap_err();
@@ -72,7 +72,7 @@ fn failures_after_which_the_model_may_want_money_are_counted() {
 }
 
 #[test]
-fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
+fn the_meter_resets_on_a_new_day_and_survives_a_restart() {
     let day = Arc::new(Mutex::new("2026-11-15".to_owned()));
     let meter = Arc::new(TokenMeter::new(Some(100), MeterState::default()));
     let clock = day.clone();
@@ -96,16 +96,16 @@ fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
 /// A killed client settles nothing: its reservation expires, and only the estimated input is counted. A
 /// late settlement is not counted twice.
 #[test]
-fn what_nobody_settles_is_let_go() {
+fn unsettled_reservations_expire() {
     let day = "2026-11-15";
     let needed = CostEstimate { input_tokens: 30, output_tokens_max: 60 };
     let spent = CallCost { input_tokens: 35, output_tokens: 9, failure: None };
 
     let patient = TokenMeter::new(Some(100), MeterState::default());
-    let held = patient.reserve(day, needed).unwrap();
+    let reserved = patient.reserve(day, needed).unwrap();
     assert_eq!(patient.snapshot(day).tokens_left, Some(10));
     assert!(matches!(patient.reserve(day, needed), Err(ModelFailure::OverBudget { .. })));
-    patient.settle(day, &held, &spent);
+    patient.settle(day, &reserved, &spent);
     assert_eq!(patient.snapshot(day).tokens_left, Some(56));
 
     let hasty =
@@ -120,14 +120,15 @@ fn what_nobody_settles_is_let_go() {
     assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
 
     // The daemon restarted in between: the call is counted, and no other reservation is settled.
-    let anew = TokenMeter::new(Some(100), MeterState::default());
-    let _other = anew.reserve(day, CostEstimate { input_tokens: 1, output_tokens_max: 1 }).unwrap();
-    anew.settle(day, &held, &spent);
-    assert_eq!(anew.snapshot(day).tokens_left, Some(54));
+    let fresh = TokenMeter::new(Some(100), MeterState::default());
+    let _other =
+        fresh.reserve(day, CostEstimate { input_tokens: 1, output_tokens_max: 1 }).unwrap();
+    fresh.settle(day, &reserved, &spent);
+    assert_eq!(fresh.snapshot(day).tokens_left, Some(54));
 }
 
 #[test]
-fn a_state_of_an_older_or_newer_version_is_read() {
+fn meter_states_of_other_versions_are_read() {
     let state: MeterState = serde_json::from_str("{\"day\":\"2026-11-15\",\"more\":1}").unwrap();
     assert_eq!(state, MeterState { day: "2026-11-15".to_owned(), ..MeterState::default() });
 }
@@ -138,10 +139,10 @@ proptest! {
         let meter = Arc::new(TokenMeter::new(Some(budget), MeterState::default()));
         for (input, output) in calls {
             let model = metered(&meter, vec![Ok("abc".repeat(output))]);
-            let room = u32::try_from(output).unwrap();
+            let output_max = u32::try_from(output).unwrap();
             let before = meter.state().tokens();
-            let refused = model.complete(&prompt(input, room)).is_err();
-            let needed = budget_tokens(&"abc".repeat(input)) + u64::from(room);
+            let refused = model.complete(&prompt(input, output_max)).is_err();
+            let needed = budget_tokens(&"abc".repeat(input)) + u64::from(output_max);
             prop_assert_eq!(refused, before + needed > budget);
             prop_assert!(meter.state().tokens() <= budget);
         }

@@ -25,7 +25,7 @@ fn ask(server: &Server) -> Result<Completion, ModelFailure> {
 }
 
 #[test]
-fn an_answer_is_its_text_and_what_it_cost() {
+fn a_response_has_text_and_usage() {
     let server = Server::answering(200, completion("{}"));
     assert_eq!(
         ask(&server).unwrap(),
@@ -47,7 +47,7 @@ fn an_answer_is_its_text_and_what_it_cost() {
 }
 
 #[test]
-fn no_key_is_no_header_and_plain_text_no_format() {
+fn no_key_sends_no_header_and_plain_text_no_format() {
     let server = Server::answering(200, completion("yes"));
     let endpoint = ModelEndpoint { key: None, ..server.endpoint() };
     let plain = CompletionRequest { json: false, ..prompt() };
@@ -57,14 +57,14 @@ fn no_key_is_no_header_and_plain_text_no_format() {
 }
 
 #[test]
-fn tokens_are_estimated_where_the_endpoint_does_not_count() {
+fn missing_token_counts_are_estimated() {
     let body = json!({"choices": [{"message": {"content": "seven wooden words"}}]});
     let done = ask(&Server::answering(200, body.to_string())).unwrap();
     assert!(done.input_tokens > 0 && done.output_tokens > 0, "{done:?}");
 }
 
 #[test]
-fn cut_off_refused_and_empty_answers_are_failures() {
+fn truncated_refused_and_empty_answers_are_failures() {
     let failed = |reason: &str, message: Value| {
         ask(&Server::answering(200, choice(reason, &message))).unwrap_err()
     };
@@ -82,7 +82,7 @@ fn cut_off_refused_and_empty_answers_are_failures() {
 }
 
 #[test]
-fn a_dialect_is_learnt_once() {
+fn a_dialect_is_learned_once() {
     let refused =
         |message: &str| answer(400, Vec::new(), json!({"error": {"message": message}}).to_string());
     let server = Server::start(vec![
@@ -102,7 +102,7 @@ fn a_dialect_is_learnt_once() {
 }
 
 #[test]
-fn a_refusal_that_teaches_nothing_ends_it() {
+fn a_repeated_refusal_ends_the_attempts() {
     let message = json!({"error": {"message": "max_completion_tokens is too large"}}).to_string();
     let again = || answer(400, Vec::new(), message.clone());
     let server = Server::start(vec![again(), again(), again()]);
@@ -111,7 +111,7 @@ fn a_refusal_that_teaches_nothing_ends_it() {
 }
 
 #[test]
-fn a_model_that_is_not_there_is_named() {
+fn an_unknown_model_is_named_in_the_error() {
     // Ollama's wording.
     let server = Server::answering(404, "{\"error\": \"model 'small' not found, try pulling it\"}");
     assert_eq!(

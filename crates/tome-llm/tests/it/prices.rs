@@ -3,7 +3,7 @@
 use tome_llm::{Prices, Usage};
 
 #[test]
-fn a_cost_needs_prices() {
+fn a_cost_requires_prices() {
     let usage =
         Usage { input: 1_000_000, cache_read: 2_000_000, cache_written: 500_000, output: 100_000 };
     assert_eq!(Prices::default().cost(&usage), None);

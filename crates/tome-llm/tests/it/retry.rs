@@ -18,7 +18,7 @@ fn down() -> ModelFailure {
 }
 
 #[test]
-fn a_server_that_comes_back_is_asked_again() {
+fn a_recovering_server_is_retried() {
     let body = json!({"choices": [{"message": {"content": "back"}}]}).to_string();
     let server = Server::start(vec![
         answer(500, Vec::new(), String::new()),
@@ -33,7 +33,7 @@ fn a_server_that_comes_back_is_asked_again() {
 }
 
 #[test]
-fn the_last_failure_is_the_answer() {
+fn the_last_failure_is_returned() {
     let model = ScriptedModel::new([Err(down()), Err(down()), Ok("too late".to_owned())]);
     let model = std::sync::Arc::new(model);
     let failure =
@@ -43,7 +43,7 @@ fn the_last_failure_is_the_answer() {
 }
 
 #[test]
-fn what_cannot_pass_is_not_asked_again() {
+fn permanent_failures_are_not_retried() {
     for failure in [
         ModelFailure::Unauthorized { message: String::new() },
         ModelFailure::Truncated { tokens_max: 1 },
@@ -62,14 +62,14 @@ fn what_cannot_pass_is_not_asked_again() {
 }
 
 #[test]
-fn no_attempts_is_one_attempt() {
+fn zero_attempts_means_one() {
     let model =
         Retrying::new(ScriptedModel::new([Ok("yes".to_owned())]), retry(0), CancelToken::default());
     assert_eq!(model.complete(&prompt()).unwrap().text, "yes");
 }
 
 #[test]
-fn a_stop_ends_the_wait() {
+fn cancelling_ends_the_wait() {
     let stop = CancelToken::default();
     stop.cancel();
     let slow = Retry { base: Duration::from_secs(50), ..retry(3) };

@@ -12,7 +12,7 @@ const OUTCOME_NOTE_PREFIX: &str = "it was tagged #";
 /// Where to put the sentences of the other entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MergeTarget {
-    /// Into the content while there is room, then into a remark.
+    /// Into the content while it fits, then into a remark.
     Content,
     Remark,
 }
@@ -39,9 +39,9 @@ pub(super) fn merge_into(
     surplus.extend(new(&other.description));
     if is_prose_paragraph(&other.content) {
         for sentence in new(&other.content) {
-            let room =
+            let longer =
                 (into == MergeTarget::Content).then(|| append_sentence(&entry.content, &sentence));
-            match room.flatten() {
+            match longer.flatten() {
                 Some(content) => entry.content = content,
                 None => surplus.push(sentence),
             }
@@ -108,7 +108,7 @@ fn with_label(remark: &Remark, label: &str) -> Remark {
     Remark::new(label, remark.text.clone())
 }
 
-/// Appends a sentence to the content; `None` if there is no room.
+/// Appends a sentence to the content; `None` if it does not fit.
 fn append_sentence(content: &str, sentence: &str) -> Option<String> {
     if content.is_empty() {
         return Some(finish_sentence(sentence));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_fills_the_content_and_keeps_the_rest_beside_it() {
+    fn merging_fills_the_content_and_keeps_the_rest_as_remarks() {
         let mut one = entry("T", "A one. B two. C three. D four.", &["rust", "success"]);
         let other = entry("T", "B two. E five. F six. G seven.", &["success", "async"]);
         merge_into(&mut one, &other, MergeTarget::Content, &update_label("2026-11-15"));
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn updating_leaves_the_content_as_it_is() {
+    fn updating_keeps_the_content() {
         let mut one = entry("T", "A one. B two. C three.", &["success"]);
         let other = entry("U", "C three. D four.", &["success"]);
         merge_into(&mut one, &other, MergeTarget::Remark, &update_label("2026-11-15"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn replacing_keeps_what_was_there_and_can_be_turned_back() {
+    fn replacing_keeps_the_old_text_and_is_reversible() {
         let mut one = entry("Always T", "A one. B two. C three.", &["rust", "success"]);
         let first = one.clone();
         let other = entry("Never T", "D four. E five. F six.", &["failure"]);

@@ -145,13 +145,13 @@ fn check_entry(
 fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
     let profiles: Vec<InsightProfile> =
         entries.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
-    let mut neighbours = SimilarityIndex::new(&profiles);
+    let mut neighbors = SimilarityIndex::new(&profiles);
     let mut titles: BTreeMap<String, &LocatedEntry> = BTreeMap::new();
     let mut findings = Vec::new();
     for (number, (known, profile)) in entries.iter().zip(&profiles).enumerate() {
-        let near = neighbours.find_same(profile, &profiles).into_iter();
-        let mut near = near.filter_map(|other| entries.get(other));
-        let same = near.find(|earlier| !is_contradiction(&known.entry, &earlier.entry));
+        let similar = neighbors.find_same(profile, &profiles).into_iter();
+        let mut similar = similar.filter_map(|other| entries.get(other));
+        let same = similar.find(|earlier| !is_contradiction(&known.entry, &earlier.entry));
         let titled = titles.insert(normalize_sentence(&known.entry.title), known);
         if let Some(earlier) = same {
             findings.push(duplicate_finding(
@@ -161,7 +161,7 @@ fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
                 "run `tome coder tidy`",
             ));
         } else {
-            neighbours.insert(number, profile);
+            neighbors.insert(number, profile);
             let earlier = titled.into_iter();
             findings.extend(earlier.map(|earlier| {
                 duplicate_finding(

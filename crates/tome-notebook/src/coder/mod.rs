@@ -36,18 +36,19 @@ pub(crate) type InsightTree = BTreeMap<String, String>;
 
 /// A file to write, or to delete if `text` is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileChange {
+pub(crate) struct InsightFileChange {
     pub path: String,
     pub text: Option<String>,
 }
 
 /// Computes the changes that turn one tree into another, in path order.
-fn diff_trees(from: &InsightTree, to: &InsightTree) -> Vec<FileChange> {
+fn diff_trees(from: &InsightTree, to: &InsightTree) -> Vec<InsightFileChange> {
     let gone = from.keys().filter(|path| !to.contains_key(*path));
-    let gone = gone.map(|path| FileChange { path: path.clone(), text: None });
+    let gone = gone.map(|path| InsightFileChange { path: path.clone(), text: None });
     let new = to.iter().filter(|(path, text)| from.get(*path) != Some(text));
-    let new = new.map(|(path, text)| FileChange { path: path.clone(), text: Some(text.clone()) });
-    let mut all: Vec<FileChange> = gone.chain(new).collect();
+    let new =
+        new.map(|(path, text)| InsightFileChange { path: path.clone(), text: Some(text.clone()) });
+    let mut all: Vec<InsightFileChange> = gone.chain(new).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all
 }
@@ -111,7 +112,7 @@ pub enum StoreDecision {
     Create,
     /// Added with its date to a related entry, or put in place of one it contradicts.
     Update,
-    /// Merged with an entry that says the same.
+    /// Merged with an equal entry.
     Merge,
 }
 

@@ -53,7 +53,7 @@ pub(super) fn rewrite_entry(tree: &mut InsightTree, known: &LocatedEntry, entry:
     }
 }
 
-/// Adds an entry to a file or its first numbered sibling with room. Returns the file used.
+/// Adds an entry to a file or its first numbered sibling with space left. Returns the file used.
 pub(super) fn add_entry(tree: &mut InsightTree, path: &str, raw: &str) -> String {
     NumberedFiles { path, excluded: None, number: 1 }.add_entry(tree, raw)
 }
@@ -96,11 +96,11 @@ fn render_new_file(path: &str, raw: &str) -> String {
     InsightFile::parse(&guides::initial_text(path)).render_with_entry(raw)
 }
 
-/// Appends an entry if there is room and it parses back unchanged.
+/// Appends an entry if it fits and it parses back unchanged.
 fn append_if_room(page: &InsightFile, raw: &str) -> Option<String> {
     let count = page.entries().count();
-    let room = count < FILE_ENTRIES_MAX && page.entry_bytes() + count_bytes(raw) <= FILE_BYTES_MAX;
-    if count > 0 && !room {
+    let fits = count < FILE_ENTRIES_MAX && page.entry_bytes() + count_bytes(raw) <= FILE_BYTES_MAX;
+    if count > 0 && !fits {
         return None;
     }
     let text = page.render_with_entry(raw);

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_the_rules_is_taken() {
+    fn valid_insights_are_accepted() {
         assert_eq!(check_drafts(&[good()]), Vec::<String>::new());
         assert_eq!(check_drafts(&[good(), good(), good()]), Vec::<String>::new());
         let mut with_topic = good();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_judged_as_a_whole() {
+    fn a_call_is_accepted_or_rejected_as_a_whole() {
         assert!(check_drafts(&[])[0].contains("no insight"));
         assert!(check_drafts(&vec![good(); 4])[0].contains("4 insights"));
         let mut bad = good();

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_insight_is_recognized_in_other_places() {
+    fn the_same_insight_is_recognized_in_other_files() {
         let one = "**Title:** Retry with backoff\n**Content:** The server drops bursts.";
         let same = "**Title:** Retry with a backoff\n\n**Content:** The server drops bursts.";
         assert!(is_same_insight(one, same));

@@ -20,8 +20,8 @@ pub(super) fn join_paragraphs(pieces: &[String]) -> Vec<String> {
     let mut made: Vec<String> = Vec::new();
     for piece in pieces {
         let piece = finish_sentence(piece);
-        let room = made.last().filter(|last| last.len() < PARAGRAPH_BYTES_MAX);
-        let joined = room.and_then(|last| join_texts(last, &piece));
+        let extendable = made.last().filter(|last| last.len() < PARAGRAPH_BYTES_MAX);
+        let joined = extendable.and_then(|last| join_texts(last, &piece));
         match (made.last_mut(), joined) {
             (Some(last), Some(joined)) => *last = joined,
             _ => made.push(piece),

@@ -83,8 +83,8 @@ impl InsightProfile {
     }
 }
 
-/// Whether two similar insights contradict each other: their outcomes differ, or a sentence says
-/// "never" where its counterpart says "always".
+/// Whether two similar insights contradict each other: their outcomes differ, or a sentence has
+/// "never" where its counterpart has "always".
 pub(super) fn is_contradiction(a: &InsightEntry, b: &InsightEntry) -> bool {
     if let (Some(a), Some(b)) = (a.outcome(), b.outcome())
         && a != b
@@ -106,19 +106,20 @@ fn has_opposed_sentence(left: &[String], right: &[String]) -> bool {
         right.iter().map(|sentence| (TermSet::subject_terms(sentence), sentence)).collect();
     left.iter().any(|sentence| {
         let (terms, against) = (TermSet::subject_terms(sentence), is_negated(sentence));
-        let near = known.iter().map(|(known, other)| {
+        let compared = known.iter().map(|(known, other)| {
             let opposite = against != is_negated(other);
             let affirmed = if against { other } else { sentence };
             let has_same_terms = &terms == known && !terms.is_empty();
-            let near = terms.dice_coefficient(known);
+            let similarity = terms.dice_coefficient(known);
             (
-                near,
+                similarity,
                 opposite
-                    && (has_same_terms || (near >= SENTENCE_SIMILARITY && is_imperative(affirmed))),
+                    && (has_same_terms
+                        || (similarity >= SENTENCE_SIMILARITY && is_imperative(affirmed))),
             )
         });
         // On a tie, prefer the counterpart that agrees.
-        let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
+        let nearest = compared.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
         nearest.is_some_and(|(_, opposed)| opposed)
     })
 }
@@ -168,12 +169,12 @@ impl SimilarityIndex {
             TITLE_WEIGHT * title + CONTENT_WEIGHT > SAME_SIMILARITY
         });
         let contents = self.rare_content_terms(profile);
-        let near: BTreeSet<usize> =
+        let candidates: BTreeSet<usize> =
             titled.chain(collect_postings(&self.by_content, &contents)).collect();
         let is_same = |other: &usize| {
             all.get(*other).is_some_and(|other| profile.similarity(other) > SAME_SIMILARITY)
         };
-        near.into_iter().filter(is_same).collect()
+        candidates.into_iter().filter(is_same).collect()
     }
 
     /// A Dice coefficient d is a Jaccard index of d / (2 - d): titles must exceed 1/3.
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_told_from_agreement() {
+    fn contradictions_are_distinguished_from_agreement() {
         let content =
             "Running migrations in the deploy step locks the table. Users see errors then.";
         for (a, b, outcomes, expected) in [
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn alike_is_measured_by_title_and_content() {
+    fn similarity_combines_title_and_content() {
         let a = entry("Retry with backoff", "The server drops bursts. Wait between tries.", "");
         let same =
             entry("Retrying with a backoff", "The server drops bursts. Wait between tries.", "");
@@ -276,7 +277,7 @@ mod tests {
         assert!(similarity(&a, &content_only) > SAME_SIMILARITY);
         assert!(similarity(&a, &other) < 0.1);
         let chinese = entry("避免死锁", "两个线程互相等待。按顺序加锁。", "");
-        let near = entry("避免死锁", "两个线程互相等待。请按顺序加锁。", "");
-        assert!(similarity(&chinese, &near) > SAME_SIMILARITY);
+        let similar = entry("避免死锁", "两个线程互相等待。请按顺序加锁。", "");
+        assert!(similarity(&chinese, &similar) > SAME_SIMILARITY);
     }
 }

@@ -17,8 +17,8 @@ use super::placement::{self, LocatedEntry};
 use super::sentence::normalized_sentences;
 use super::similarity::{InsightProfile, decide, is_contradiction};
 use super::{
-    FileChange, InsightDraft, InsightKind, InsightTree, StoreDecision, StoredInsight, diff_trees,
-    rules,
+    InsightDraft, InsightFileChange, InsightKind, InsightTree, StoreDecision, StoredInsight,
+    diff_trees, rules,
 };
 
 /// Stores insights. Returns the files to write and the result for each insight, or the rules they
@@ -27,7 +27,7 @@ pub(crate) fn store_insights(
     tree: &InsightTree,
     drafts: &[InsightDraft],
     today: &str,
-) -> Result<(Vec<FileChange>, Vec<StoredInsight>), Vec<String>> {
+) -> Result<(Vec<InsightFileChange>, Vec<StoredInsight>), Vec<String>> {
     let broken = rules::check_drafts(drafts);
     if !broken.is_empty() {
         return Err(broken);
@@ -49,15 +49,17 @@ fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> S
     let profiles: Vec<InsightProfile> =
         known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
     let both = || known.iter().zip(&profiles);
-    if let Some((known, _)) = both().find(|(known, theirs)| {
-        profile.has_all_terms_in(theirs) && contains_all_of(&known.entry, &entry)
+    if let Some((known, _)) = both().find(|(known, other_profile)| {
+        profile.has_all_terms_in(other_profile) && contains_all_of(&known.entry, &entry)
     }) {
         return already_stored(known);
     }
     // An entry with the same title takes precedence: titles must stay unique.
-    let rated = both()
-        .filter(|(known, _)| !known.entry.has_multiline_block())
-        .map(|(known, theirs)| (known, profile.has_same_name(theirs), profile.similarity(theirs)));
+    let rated = both().filter(|(known, _)| !known.entry.has_multiline_block()).map(
+        |(known, other_profile)| {
+            (known, profile.has_same_name(other_profile), profile.similarity(other_profile))
+        },
+    );
     let nearest = rated
         .fold(None, |best: Option<(&LocatedEntry, bool, f64)>, next| match best {
             Some(best) if (best.1, best.2) >= (next.1, next.2) => Some(best),
@@ -117,19 +119,21 @@ fn combine_with_entry(
     let contradicts = is_contradiction(fresh, &known.entry);
     let decision = decide(similarity, contradicts);
     let mut entry = known.entry.clone();
-    let of = &known.entry.title;
+    let title = &known.entry.title;
     let why = if contradicts {
         replace_entry(&mut entry, fresh, today);
         format!(
-            "it contradicts \"{of}\" (similarity {similarity:.2}), which is kept as the previous approach"
+            "it contradicts \"{title}\" (similarity {similarity:.2}), which is kept as the previous approach"
         )
     } else if decision == StoreDecision::Merge {
         merge_into(&mut entry, fresh, MergeTarget::Content, &update_label(today));
-        format!("it says the same as \"{of}\" (similarity {similarity:.2}, over {SAME_SIMILARITY})")
+        format!(
+            "it says the same as \"{title}\" (similarity {similarity:.2}, over {SAME_SIMILARITY})"
+        )
     } else {
         merge_into(&mut entry, fresh, MergeTarget::Remark, &update_label(today));
         format!(
-            "it is related to \"{of}\" (similarity {similarity:.2}, {RELATED_SIMILARITY} to {SAME_SIMILARITY}) \
+            "it is related to \"{title}\" (similarity {similarity:.2}, {RELATED_SIMILARITY} to {SAME_SIMILARITY}) \
              and was added to it"
         )
     };

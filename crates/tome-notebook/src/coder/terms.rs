@@ -130,7 +130,7 @@ pub(super) fn is_imperative(sentence: &str) -> bool {
     is_found
 }
 
-/// Whether a lower-case word says nothing about the subject.
+/// Whether a lower-case word carries no information about the subject.
 fn is_ignored(word: &str) -> bool {
     is_stop_word(word, StopClass::FUNCTION)
         || POSITIVE_WORDS.contains(&word)
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn polarity_is_no_part_of_what_a_text_is_about() {
+    fn polarity_is_not_part_of_the_subject() {
         assert_eq!(
             TermSet::subject_terms("Always use tabs"),
             TermSet::subject_terms("Never use tabs")

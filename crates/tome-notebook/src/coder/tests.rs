@@ -25,8 +25,8 @@ fn put(tree: &mut InsightTree, drafts: &[InsightDraft]) -> Vec<StoredInsight> {
     stored
 }
 
-fn apply(tree: &mut InsightTree, changes: Vec<FileChange>) {
-    for FileChange { path, text } in changes {
+fn apply(tree: &mut InsightTree, changes: Vec<InsightFileChange>) {
+    for InsightFileChange { path, text } in changes {
         match text {
             Some(text) => drop(tree.insert(path, text)),
             None => drop(tree.remove(&path)),

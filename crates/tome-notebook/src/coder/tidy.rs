@@ -10,11 +10,11 @@ use super::insight_file::InsightFile;
 use super::limits::NUMBERED_FILES_MAX;
 use super::placement::{self, LocatedEntry};
 use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
-use super::{FileChange, InsightKind, InsightTree, TidyReport, diff_trees};
+use super::{InsightFileChange, InsightKind, InsightTree, TidyReport, diff_trees};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
 
 /// Tidies a notebook. Returns the files to write and a report.
-pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<FileChange>, TidyReport) {
+pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<InsightFileChange>, TidyReport) {
     let mut work = tree.clone();
     let mut tidied = TidyReport { entries_before: count_entries(tree), ..TidyReport::default() };
     tidied.steps.extend(move_deep_files_up(&mut work));
@@ -110,7 +110,7 @@ fn merge_duplicates(work: &mut InsightTree, kind: InsightKind) -> Vec<String> {
 struct MergePass {
     known: Vec<LocatedEntry>,
     profiles: Vec<InsightProfile>,
-    neighbours: SimilarityIndex,
+    neighbors: SimilarityIndex,
     fates: Vec<EntryFate>,
     steps: Vec<String>,
 }
@@ -126,24 +126,24 @@ impl MergePass {
     fn new(known: Vec<LocatedEntry>) -> Self {
         let profiles: Vec<_> =
             known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
-        let neighbours = SimilarityIndex::new(&profiles);
+        let neighbors = SimilarityIndex::new(&profiles);
         let fates = vec![EntryFate::Unchanged; known.len()];
-        Self { known, profiles, neighbours, fates, steps: Vec::new() }
+        Self { known, profiles, neighbors, fates, steps: Vec::new() }
     }
 
     fn process_entry(&mut self, number: usize) {
         let (Some(own), Some(profile)) = (self.known.get(number), self.profiles.get(number)) else {
             return;
         };
-        let near = self.neighbours.find_same(profile, &self.profiles);
+        let similar = self.neighbors.find_same(profile, &self.profiles);
         let is_same = |other: &usize| {
             self.known.get(*other).is_some_and(|other| {
                 let stuck = own.entry.has_multiline_block() || other.entry.has_multiline_block();
                 !stuck && !is_contradiction(&own.entry, &other.entry)
             })
         };
-        match near.into_iter().find(is_same) {
-            None => self.neighbours.insert(number, profile),
+        match similar.into_iter().find(is_same) {
+            None => self.neighbors.insert(number, profile),
             Some(into) => self.merge_entries(number, into),
         }
     }
@@ -157,7 +157,7 @@ impl MergePass {
         ));
         merge_into(&mut target.entry, &own.entry, MergeTarget::Content, ALSO_LABEL);
         let profile = InsightProfile::from_entry(&target.entry);
-        self.neighbours.insert(into, &profile);
+        self.neighbors.insert(into, &profile);
         for (slot, fate) in [(number, EntryFate::Merged), (into, EntryFate::Extended)] {
             self.fates.get_mut(slot).into_iter().for_each(|known| *known = fate);
         }

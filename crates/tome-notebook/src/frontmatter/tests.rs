@@ -121,7 +121,7 @@ fn a_body_with_frontmatter_is_not_wrapped_twice() {
 }
 
 #[test]
-fn rules_around_prose_are_no_frontmatter() {
+fn rules_around_prose_are_not_frontmatter() {
     for prose in ["---\nhello\n---\nyou", "---\n---\nyou", "---\nAs I said: no\nand no\n---\n"] {
         let note = render_note(None, &typed("a", "b"), TODAY, prose);
         assert_eq!(body(&note).trim_end(), prose.trim_end());
@@ -133,7 +133,7 @@ fn rules_around_prose_are_no_frontmatter() {
 }
 
 #[test]
-fn a_body_of_another_system_gives_its_line_endings() {
+fn the_line_endings_of_the_body_are_kept() {
     let note = render_note(None, &typed("a", "b"), TODAY, "one\r\ntwo");
     assert_eq!(
         note,
@@ -147,7 +147,7 @@ fn a_body_of_another_system_gives_its_line_endings() {
 }
 
 #[test]
-fn values_are_read_as_people_write_them() {
+fn hand_written_values_are_parsed() {
     for (value, expected) in [
         ("Auth: the new way", "Auth: the new way"),
         ("Fix bug #42 in C#", "Fix bug #42 in C#"),
@@ -186,14 +186,17 @@ fn values_are_read_as_people_write_them() {
 
 #[test]
 fn keys_are_exact_and_the_first_wins() {
-    let of = |lines: &str| parse(&format!("\u{feff}--- \t\n{lines}\n---  "));
-    assert_eq!(of("Name: a\nNAME: b\n name: c\nx: d").name, None);
-    assert_eq!(of("name: a\nname: b").name.as_deref(), Some("a"));
-    assert_eq!(of("memory_type: user\ntype: project").note_type.as_deref(), Some("project"));
-    assert_eq!(of("memory_type: user").note_type.as_deref(), Some("user"));
-    assert_eq!(of("\"name\" : a").name.as_deref(), Some("a"));
-    assert_eq!(of("name:a").name.as_deref(), Some("a"));
-    assert_eq!(of("what is this\nname: a\n}{").name.as_deref(), Some("a"));
+    let parse_lines = |lines: &str| parse(&format!("\u{feff}--- \t\n{lines}\n---  "));
+    assert_eq!(parse_lines("Name: a\nNAME: b\n name: c\nx: d").name, None);
+    assert_eq!(parse_lines("name: a\nname: b").name.as_deref(), Some("a"));
+    assert_eq!(
+        parse_lines("memory_type: user\ntype: project").note_type.as_deref(),
+        Some("project")
+    );
+    assert_eq!(parse_lines("memory_type: user").note_type.as_deref(), Some("user"));
+    assert_eq!(parse_lines("\"name\" : a").name.as_deref(), Some("a"));
+    assert_eq!(parse_lines("name:a").name.as_deref(), Some("a"));
+    assert_eq!(parse_lines("what is this\nname: a\n}{").name.as_deref(), Some("a"));
 }
 
 #[test]
@@ -318,7 +321,7 @@ fn kept_lines(text: &str) -> Vec<&str> {
 
 proptest! {
     #[test]
-    fn name_and_description_come_back(
+    fn name_and_description_round_trip(
         name in any::<String>(),
         description in hostile_text(),
         previous in hostile_text(),
@@ -340,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn the_body_comes_back(content in hostile_text().prop_filter("opens no frontmatter", |content| opens_none(content))) {
+    fn the_body_round_trips(content in hostile_text().prop_filter("opens no frontmatter", |content| opens_none(content))) {
         let note = render_note(None, &typed("a", "b"), TODAY, &content);
         let given = body(&note);
         let given = given.strip_suffix('\n').unwrap_or(given);

@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_differs_puts_the_content_together(before in ".{0,60}", after in ".{0,60}", shared in ".{0,200}") {
+        fn a_difference_restores_the_content(before in ".{0,60}", after in ".{0,60}", shared in ".{0,200}") {
             for (before, after) in [
                 (format!("{before}{shared}"), format!("{after}{shared}")),
                 (format!("{shared}{before}"), format!("{shared}{after}")),
@@ -235,7 +235,7 @@ mod tests {
         }
 
         #[test]
-        fn bytes_that_are_no_text_are_kept(bytes in proptest::collection::vec(any::<u8>(), 0..50)) {
+        fn binary_content_is_kept(bytes in proptest::collection::vec(any::<u8>(), 0..50)) {
             let line = VersionBody::full(&bytes);
             let raw = serde_json::to_vec(&line).expect("JSON");
             let back: VersionBody = serde_json::from_slice(&raw).expect("a body");

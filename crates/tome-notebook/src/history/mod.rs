@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn appended_lines_are_known_as_if_read_back() {
+    fn appended_lines_are_known_without_rereading() {
         let folder = tempfile::tempdir().unwrap();
         let mut history = History::new(folder.path());
         let check = |history: &History| {

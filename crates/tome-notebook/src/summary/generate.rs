@@ -134,8 +134,8 @@ fn shorten_label(label: &str, words_max: usize) -> String {
             continue;
         }
         if out.is_empty() {
-            let room = (words_max * WORD_CHARS).min(SUMMARY_CHARS_MAX);
-            out.extend(word.chars().take(room.saturating_sub(1)));
+            let chars_max = (words_max * WORD_CHARS).min(SUMMARY_CHARS_MAX);
+            out.extend(word.chars().take(chars_max.saturating_sub(1)));
             out.push('…');
         }
         return trim_dangling_words(&out).to_owned();
@@ -163,7 +163,7 @@ fn find_first_sentence(text: &str) -> &str {
     let first = split_sentences(text).into_iter().next().unwrap_or(text);
     let first = first.split_once("; ").map_or(first, |(clause, _)| clause);
     let first = first.trim_end_matches(['.', '!', '?', '。', '！', '？']);
-    // A single short word is probably an abbreviation, or says too little.
+    // A single short word is probably an abbreviation, or too short to inform.
     if first.split_whitespace().nth(1).is_some() || first.chars().count() > 4 {
         first
     } else {

@@ -23,7 +23,7 @@ fn the_first_summary_outside_of_code_counts() {
 }
 
 #[test]
-fn a_summary_is_made_from_entries() {
+fn a_summary_is_generated_from_entries() {
     check_made(
         "# 2026-02 Episodes\n\n## Logger stdout leak fix\n- Summary: pino pipeline leak → custom JS transport\n- Date: 2026-02-24\n\n## Short ID implementation\n- Summary: UUID → short hex\n",
         &expect!["Short ID implementation, Logger stdout leak fix"],
@@ -40,7 +40,7 @@ fn a_summary_is_made_from_entries() {
 }
 
 #[test]
-fn a_summary_is_made_from_keys_bullets_or_words() {
+fn a_summary_is_generated_from_keys_bullets_or_words() {
     check_made(
         "# User Facts\n\n- Name: Zhang San\n- **Language:** Chinese\n* `Role`: developer\n- Updated: 2026-02-24\n- name: again\n",
         &expect!["name, language, role"],
@@ -87,7 +87,7 @@ fn a_summary_is_put_below_the_title() {
 }
 
 #[test]
-fn settling_makes_one_where_there_is_none() {
+fn settling_creates_a_missing_summary() {
     assert_eq!(ensure_one_summary("- Role: dev\n"), "> Summary: role\n\n- Role: dev\n");
     assert_eq!(
         ensure_one_summary("> Summary:\n\n- Role: dev\n"),
@@ -236,7 +236,7 @@ fn file() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn there_is_one_summary_afterwards(text in file(), summary in "[a-z$&1 \n]{0,20}[a-z$]") {
+    fn setting_a_summary_leaves_exactly_one(text in file(), summary in "[a-z$&1 \n]{0,20}[a-z$]") {
         let after = set_summary(&text, &summary);
         prop_assert_eq!(summaries(&after), 1, "{}", after);
         let flat = summary.split('\n').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn settling_is_done_once(text in file()) {
+    fn settling_is_idempotent(text in file()) {
         let settled = ensure_one_summary(&text);
         prop_assert_eq!(&ensure_one_summary(&settled), &settled);
         prop_assert_eq!(others(&settled), others(&text));

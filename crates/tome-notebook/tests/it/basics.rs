@@ -4,29 +4,29 @@ use expect_test::expect;
 use tome_model::Scope;
 use tome_notebook::{Actor, NoteOp, NoteType, NotebookError, NotebookRules, TextPatch};
 
-use crate::world::{World, agent, typed};
+use crate::fixture::{Fixture, agent, typed};
 
 fn patch(old: &str, new: &str) -> TextPatch {
     TextPatch { old: old.to_owned(), new: new.to_owned() }
 }
 
 #[test]
-fn reading_a_notebook_that_is_not_there_creates_nothing() {
-    let world = World::new();
-    let notebook = world.open();
+fn reading_a_missing_notebook_creates_nothing() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     assert_eq!(notebook.list_notes().expect("a list"), []);
     assert_eq!(notebook.render_index().expect("an index"), "# Memory\n\n(empty)\n");
     assert!(matches!(notebook.read_note("a.md"), Err(NotebookError::NotFound { .. })));
     assert!(matches!(notebook.delete_note(&agent(), "a.md"), Err(NotebookError::NotFound { .. })));
     assert!(notebook.patch_note(&agent(), "a.md", &[patch("a", "b")], None).is_err());
     assert_eq!(notebook.read_history(None).expect("a log"), []);
-    assert_eq!(std::fs::read_dir(world.outside()).expect("a folder").count(), 0);
+    assert_eq!(std::fs::read_dir(fixture.outside()).expect("a folder").count(), 0);
 }
 
 #[test]
 fn the_index_lists_every_kind_in_its_section() {
-    let world = World::new();
-    let notebook = world.open();
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     let write = |path: &str, content: &str| {
         notebook.write_note(&by, path, content, None, None).expect("written")
@@ -76,17 +76,17 @@ fn the_index_lists_every_kind_in_its_section() {
         ## Episodes
         - [episodes/2026-02.md](episodes/2026-02.md) (76B): logger fix
     "#]]
-    .assert_eq(&world.index());
-    assert_eq!(world.index(), world.rebuilt());
+    .assert_eq(&fixture.index());
+    assert_eq!(fixture.index(), fixture.rebuilt());
 }
 
 #[test]
-fn a_prompt_keeps_the_newest_and_says_what_it_left_out() {
-    let world = World::new();
-    let notebook = world.open();
+fn an_excerpt_keeps_the_newest_and_reports_omissions() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     for number in 0..500 {
-        world.put(&format!("note_{number:03}.md"), b"x");
-        let path = world.root().join(format!("note_{number:03}.md"));
+        fixture.put(&format!("note_{number:03}.md"), b"x");
+        let path = fixture.root().join(format!("note_{number:03}.md"));
         let file = std::fs::File::options().write(true).open(path).expect("a file");
         let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + number);
         file.set_modified(at).expect("a time");
@@ -105,16 +105,16 @@ fn a_prompt_keeps_the_newest_and_says_what_it_left_out() {
 }
 
 #[test]
-fn a_write_with_an_old_version_is_refused() {
-    let world = World::new();
-    let notebook = world.open();
+fn a_write_with_an_old_version_is_rejected() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     let first = notebook.write_note(&by, "a.md", "one", None, Some("")).expect("written");
     assert!(matches!(
         notebook.write_note(&by, "a.md", "x", None, Some("")),
         Err(NotebookError::VersionConflict { .. })
     ));
-    world.put("a.md", b"two, by hand");
+    fixture.put("a.md", b"two, by hand");
     let refused = notebook.write_note(&by, "a.md", "three", None, Some(&first.version));
     assert!(matches!(refused, Err(NotebookError::VersionConflict { .. })), "{refused:?}");
     let read = notebook.read_note("a.md").expect("a note");
@@ -126,15 +126,15 @@ fn a_write_with_an_old_version_is_refused() {
 }
 
 #[test]
-fn every_version_is_kept_with_who_and_what() {
-    let world = World::new();
-    let notebook = world.open();
+fn every_version_is_kept_with_author_and_change() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     notebook.write_note(&by, "a.md", "one\n", None, None).expect("written");
-    world.put("a.md", b"one\nand a half\n");
+    fixture.put("a.md", b"one\nand a half\n");
     notebook.patch_note(&by, "a.md", &[patch("half", "quarter")], None).expect("patched");
     notebook.delete_note(&by, "a.md").expect("deleted");
-    world.put("b.md", b"by hand");
+    fixture.put("b.md", b"by hand");
     let log = notebook.read_history(None).expect("a log");
     let lines: Vec<String> = log
         .iter()
@@ -164,18 +164,18 @@ fn every_version_is_kept_with_who_and_what() {
     assert_eq!(notebook.read_note("a.md").expect("a note").text, "one\nand a quarter\n");
     notebook.restore_version(&by, "a.md", Some(&log[0].version)).expect("restored");
     assert_eq!(notebook.read_note("a.md").expect("a note").text, "one\n");
-    assert_eq!(world.index(), world.rebuilt());
+    assert_eq!(fixture.index(), fixture.rebuilt());
 }
 
 #[test]
-fn an_index_that_a_person_edited_is_kept_and_made_true_again() {
-    let world = World::new();
-    world.put("MEMORY.md", b"# my own words");
-    let notebook = world.open();
+fn a_manually_edited_index_is_kept_in_the_history_and_corrected() {
+    let fixture = Fixture::new();
+    fixture.put("MEMORY.md", b"# my own words");
+    let notebook = fixture.open();
     notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
-    world.put("MEMORY.md", b"# edited while the agent writes");
+    fixture.put("MEMORY.md", b"# edited while the agent writes");
     notebook.write_note(&agent(), "b.md", "x", None, None).expect("written");
-    assert_eq!(world.index(), world.rebuilt());
+    assert_eq!(fixture.index(), fixture.rebuilt());
     let versions = notebook.read_history(Some("MEMORY.md")).expect("a log");
     let texts: Vec<String> = versions
         .iter()
@@ -185,16 +185,16 @@ fn an_index_that_a_person_edited_is_kept_and_made_true_again() {
 }
 
 #[test]
-fn facts_have_a_budget_in_bytes_on_every_way_in() {
-    let world = World::new();
+fn every_kind_of_write_respects_the_budget_of_facts() {
+    let fixture = Fixture::new();
     let rules = NotebookRules { facts_bytes_max: 300, facts_allowed: None };
-    let notebook = world.open().with_rules(rules);
+    let notebook = fixture.open().with_rules(rules);
     let by = agent();
     let wide = "字".repeat(60);
     notebook
         .write_note(&by, "facts/a.md", &format!("# A\n\n> Summary: a\n\n{wide}\n"), None, None)
         .expect("fits");
-    let before = world.files();
+    let before = fixture.files();
     let over = [
         notebook.write_note(&by, "facts/b.md", &format!("> Summary: b\n{wide}"), None, None),
         notebook.append_entry(&by, "facts/a.md", &wide, Some("a"), None),
@@ -213,22 +213,22 @@ fn facts_have_a_budget_in_bytes_on_every_way_in() {
             "{refused}"
         );
     }
-    assert_eq!(world.files(), before);
+    assert_eq!(fixture.files(), before);
     notebook
         .write_note(&by, "episodes/2026-01.md", &wide.repeat(9), None, None)
         .expect("episodes have none");
     // Oversized facts, left by a manual edit, can be condensed step by step.
-    world.put("facts/a.md", wide.repeat(3).as_bytes());
+    fixture.put("facts/a.md", wide.repeat(3).as_bytes());
     notebook
         .write_note(&by, "facts/a.md", &format!("> Summary: a\n{}", wide.repeat(2)), None, None)
         .expect("smaller");
 }
 
 #[test]
-fn only_allowed_fact_files_where_the_owner_says_so() {
-    let world = World::new();
+fn only_allowed_fact_files_can_be_written() {
+    let fixture = Fixture::new();
     let allowed = Some(vec!["user.md".to_owned(), "memory.md".to_owned()]);
-    let notebook = world
+    let notebook = fixture
         .open()
         .with_rules(NotebookRules { facts_allowed: allowed, ..NotebookRules::default() });
     let by = agent();
@@ -242,8 +242,8 @@ fn only_allowed_fact_files_where_the_owner_says_so() {
 
 #[test]
 fn a_session_has_an_overview_and_details() {
-    let world = World::new();
-    let notebook = world.open_as(Scope::Session);
+    let fixture = Fixture::new();
+    let notebook = fixture.open_as(Scope::Session);
     let by = agent();
     let template = notebook.read_note("overview.md").expect("the template").text;
     for heading in
@@ -251,11 +251,11 @@ fn a_session_has_an_overview_and_details() {
     {
         assert!(template.contains(&format!("## {heading}\n")), "{template}");
     }
-    assert_eq!(world.files().len(), 0, "reading created something");
+    assert_eq!(fixture.files().len(), 0, "reading created something");
     notebook
         .write_note(&by, "detail/auth.md", "# Auth\n\nJWT with rotation.\n", None, None)
         .expect("written");
-    let files = world.files();
+    let files = fixture.files();
     assert_eq!(files.keys().collect::<Vec<_>>(), ["detail/auth.md", "overview.md"]);
     assert!(
         String::from_utf8_lossy(&files["detail/auth.md"]).contains("META:\n- created: 2026-11-1")
@@ -270,29 +270,30 @@ fn a_session_has_an_overview_and_details() {
 }
 
 #[test]
-fn a_mode_is_kept_and_a_new_note_is_the_owners_alone() {
+fn file_modes_are_kept_and_new_notes_are_owner_only() {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let world = World::new();
-        let notebook = world.open();
+        let fixture = Fixture::new();
+        let notebook = fixture.open();
         let mode = |path: &str| {
-            std::fs::metadata(world.root().join(path)).expect("a file").permissions().mode() & 0o777
+            std::fs::metadata(fixture.root().join(path)).expect("a file").permissions().mode()
+                & 0o777
         };
         notebook.write_note(&agent(), "facts/new.md", "x", None, None).expect("written");
         assert_eq!((mode("facts/new.md"), mode("facts"), mode("")), (0o600, 0o700, 0o700));
-        world.put("old.md", b"x");
+        fixture.put("old.md", b"x");
         let wide = std::fs::Permissions::from_mode(0o644);
-        std::fs::set_permissions(world.root().join("old.md"), wide).expect("a mode");
+        std::fs::set_permissions(fixture.root().join("old.md"), wide).expect("a mode");
         notebook.write_note(&agent(), "old.md", "y", None, None).expect("written");
         assert_eq!(mode("old.md"), 0o644);
     }
 }
 
 #[test]
-fn a_folder_moves_and_goes_as_a_whole() {
-    let world = World::new();
-    let notebook = world.open();
+fn a_folder_is_moved_and_deleted_as_a_whole() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     for path in ["plans/a.md", "plans/deep/b.md", "c.md"] {
         notebook.write_note(&by, path, path, None, None).expect("written");
@@ -301,47 +302,47 @@ fn a_folder_moves_and_goes_as_a_whole() {
     notebook.rename(&by, "plans", "plans/in/itself").expect_err("in itself");
     notebook.rename(&by, "plans", "old/plans").expect("renamed");
     notebook.rename(&by, "c.md", "old/plans/a.md").expect_err("taken");
-    let paths: Vec<String> = world.files().into_keys().collect();
+    let paths: Vec<String> = fixture.files().into_keys().collect();
     assert_eq!(paths, ["MEMORY.md", "c.md", "old/plans/a.md", "old/plans/deep/b.md"]);
     assert_eq!(notebook.delete_folder(&by, "old").expect("deleted"), 2);
-    assert!(!world.root().join("old").exists());
-    assert_eq!(world.index(), world.rebuilt());
+    assert!(!fixture.root().join("old").exists());
+    assert_eq!(fixture.index(), fixture.rebuilt());
     notebook.restore_version(&by, "old/plans/deep/b.md", None).expect("restored");
 }
 
 #[test]
-fn a_folder_that_was_deleted_by_hand_starts_anew() {
-    let world = World::new();
-    let notebook = world.open();
+fn a_manually_deleted_notebook_starts_empty() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
-    std::fs::remove_dir_all(world.root()).expect("deleted");
+    std::fs::remove_dir_all(fixture.root()).expect("deleted");
     assert_eq!(notebook.list_notes().expect("a list"), []);
-    assert!(!world.root().exists());
+    assert!(!fixture.root().exists());
     notebook.write_note(&agent(), "b.md", "x", None, None).expect("written");
-    assert_eq!(world.index(), world.rebuilt());
+    assert_eq!(fixture.index(), fixture.rebuilt());
 }
 
 #[test]
-fn a_file_that_is_no_text_is_listed_and_never_lost() {
-    let world = World::new();
-    let notebook = world.open();
-    world.put("bytes.md", &[0xff, 0xfe, b'x']);
+fn a_binary_file_is_listed_and_kept() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
+    fixture.put("bytes.md", &[0xff, 0xfe, b'x']);
     notebook.read_note("bytes.md").expect_err("no text");
     notebook.patch_note(&agent(), "bytes.md", &[patch("x", "y")], None).expect_err("no text");
     assert_eq!(notebook.list_notes().expect("a list").len(), 1);
     notebook.delete_note(&agent(), "bytes.md").expect("deleted");
     notebook.restore_version(&agent(), "bytes.md", None).expect("restored");
-    assert_eq!(world.files()["bytes.md"], [0xff, 0xfe, b'x']);
+    assert_eq!(fixture.files()["bytes.md"], [0xff, 0xfe, b'x']);
 }
 
 #[test]
-fn a_torn_history_goes_on() {
-    let world = World::new();
-    world.open().write_note(&agent(), "a.md", "one", None, None).expect("written");
-    let path = world.root().join(".history/history.jsonl");
+fn a_torn_history_is_continued() {
+    let fixture = Fixture::new();
+    fixture.open().write_note(&agent(), "a.md", "one", None, None).expect("written");
+    let path = fixture.root().join(".history/history.jsonl");
     let mut file = std::fs::File::options().append(true).open(&path).expect("a history");
     std::io::Write::write_all(&mut file, b"{\"n\":2,\"at\":\"2026").expect("torn");
-    let notebook = world.open();
+    let notebook = fixture.open();
     notebook.write_note(&agent(), "a.md", "two", None, None).expect("written");
     notebook.write_note(&agent(), "a.md", "three", None, None).expect("written");
     let log = notebook.read_history(Some("a.md")).expect("a log");

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use tome_notebook::{Actor, NoteVersion, check_history, limits::NOTES_MAX};
 
-use crate::world::{World, agent};
+use crate::fixture::{Fixture, agent};
 
 fn last(versions: &[NoteVersion]) -> (&Actor, &str) {
     let last = versions.last().unwrap();
@@ -22,21 +22,21 @@ fn is_marked(history: &Path) -> bool {
 /// The history is written before the file is renamed. A process killed in between leaves the old
 /// content, which is not an outside edit.
 #[test]
-fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
-    let world = World::new();
+fn an_interrupted_write_is_not_recorded_as_an_outside_edit() {
+    let fixture = Fixture::new();
     let by = agent();
-    world.open().write_note(&by, "a.md", "first\n", None, None).unwrap();
-    let before = fs::read(world.root().join("a.md")).unwrap();
-    world.open().write_note(&by, "a.md", "second\n", None, None).unwrap();
-    let history = world.root().join(".history");
+    fixture.open().write_note(&by, "a.md", "first\n", None, None).unwrap();
+    let before = fs::read(fixture.root().join("a.md")).unwrap();
+    fixture.open().write_note(&by, "a.md", "second\n", None, None).unwrap();
+    let history = fixture.root().join(".history");
     for has_mark in [true, false] {
         // The intermediate state: new history, old file, and the marker of the write.
-        fs::write(world.root().join("a.md"), &before).unwrap();
+        fs::write(fixture.root().join("a.md"), &before).unwrap();
         if has_mark {
             let mark = r#"{"who":"agent","agent":"claude-code","session":"s1","paths":["a.md"]}"#;
             fs::write(history.join("writing.json"), mark).unwrap();
         }
-        let notebook = world.open();
+        let notebook = fixture.open();
         notebook.refresh().unwrap();
         let versions = notebook.read_history(Some("a.md")).unwrap();
         let tool = if has_mark { "interrupted" } else { "reverted" };
@@ -46,20 +46,20 @@ fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
         assert!(!is_marked(&history));
     }
     // Content that Tome never wrote still counts as an outside edit.
-    fs::write(world.root().join("a.md"), "by hand\n").unwrap();
-    let notebook = world.open();
+    fs::write(fixture.root().join("a.md"), "by hand\n").unwrap();
+    let notebook = fixture.open();
     notebook.refresh().unwrap();
     assert_eq!(last(&notebook.read_history(Some("a.md")).unwrap()), (&Actor::Outside, "edited"));
 }
 
 #[test]
-fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
-    let world = World::new();
+fn damaged_history_lines_are_reported_and_torn_ones_are_not() {
+    let fixture = Fixture::new();
     let by = agent();
     for text in ["one\n", "two\n", "three\n"] {
-        world.open().write_note(&by, "a.md", text, None, None).unwrap();
+        fixture.open().write_note(&by, "a.md", text, None, None).unwrap();
     }
-    let history = world.root().join(".history");
+    let history = fixture.root().join(".history");
     let file = history.join("history.jsonl");
     let whole = fs::read_to_string(&file).unwrap();
     let lines: Vec<&str> = whole.lines().collect();
@@ -67,7 +67,7 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
     // Torn by a kill before the write was acknowledged.
     fs::write(&file, format!("{whole}{{\"n\":4,\"at\":\"20")).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
-    world.open().write_note(&by, "a.md", "four\n", None, None).unwrap();
+    fixture.open().write_note(&by, "a.md", "four\n", None, None).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
     // Every damaged or removed line is detected.
     for (n, _) in lines.iter().enumerate() {
@@ -89,14 +89,14 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
             );
         }
         // The other versions stay readable.
-        assert!(world.open().read_history(Some("a.md")).unwrap().len() >= lines.len() - 1);
+        assert!(fixture.open().read_history(Some("a.md")).unwrap().len() >= lines.len() - 1);
     }
 }
 
 #[test]
-fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
-    let world = World::new();
-    let notebook = world.open();
+fn invisible_names_are_rejected_and_existing_ones_are_shown() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     for c in [
         '\u{202e}',
@@ -116,15 +116,15 @@ fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
             assert!(notebook.create_note(&by, &path, "x\n").is_err());
         }
     }
-    assert!(!world.root().exists());
+    assert!(!fixture.root().exists());
     notebook.write_note(&by, "plain.md", "x\n", None, None).unwrap();
-    fs::write(world.root().join("us\u{202e}dm.exe.md"), "# hidden\n").unwrap();
+    fs::write(fixture.root().join("us\u{202e}dm.exe.md"), "# hidden\n").unwrap();
     let listed = notebook.list_notes().unwrap();
     let hidden = listed.iter().find(|note| note.path.contains("exe")).unwrap();
     assert_eq!(hidden.path, "us\\u{202e}dm.exe.md");
     assert_eq!(notebook.read_note(&hidden.path).unwrap().text, "# hidden\n");
     assert!(notebook.has_note(&hidden.path).unwrap());
-    assert!(!world.index().contains('\u{202e}'));
+    assert!(!fixture.index().contains('\u{202e}'));
     assert_eq!(
         notebook.read_history(Some(&hidden.path)).unwrap().last().unwrap().path,
         hidden.path
@@ -133,16 +133,16 @@ fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
 
 /// A flood of files displaces no note and is reported.
 #[test]
-fn of_too_many_files_the_notes_that_are_known_are_served() {
-    let world = World::new();
+fn known_notes_are_served_when_there_are_too_many_files() {
+    let fixture = Fixture::new();
     let by = agent();
-    world.open().write_note(&by, "zebra.md", "the stripes\n", None, None).unwrap();
-    let flood = world.root().join("flood");
+    fixture.open().write_note(&by, "zebra.md", "the stripes\n", None, None).unwrap();
+    let flood = fixture.root().join("flood");
     fs::create_dir(&flood).unwrap();
     for n in 0..NOTES_MAX + 50 {
         fs::write(flood.join(format!("{n:06}.md")), "x\n").unwrap();
     }
-    let notebook = world.open();
+    let notebook = fixture.open();
     let listed = notebook.list_notes().unwrap();
     assert_eq!(listed.len(), NOTES_MAX);
     assert!(listed.iter().any(|note| note.path == "zebra.md"));

@@ -10,8 +10,8 @@
 
 mod basics;
 mod damage;
+mod fixture;
 mod processes;
 mod random;
 mod review;
 mod sandbox;
-mod world;

@@ -8,15 +8,15 @@ use std::sync::Arc;
 use tome_model::{Scope, SystemClock};
 use tome_notebook::{Notebook, NotebookError};
 
-use crate::world::{World, agent};
+use crate::fixture::{Fixture, agent};
 
 const WRITES: usize = 1000;
 
 /// Runs this test binary as another process that does one job.
-fn worker(world: &World, job: &str) -> Child {
+fn worker(fixture: &Fixture, job: &str) -> Child {
     Command::new(std::env::current_exe().expect("this program"))
-        .args(["--exact", "processes::does_its_job", "--ignored", "--nocapture"])
-        .env("NOTEBOOK_ROOT", world.root())
+        .args(["--exact", "processes::child_process_entry", "--ignored", "--nocapture"])
+        .env("NOTEBOOK_ROOT", fixture.root())
         .env("NOTEBOOK_JOB", job)
         .stdout(Stdio::piped())
         .spawn()
@@ -37,7 +37,7 @@ fn until_unlocked<T>(write: impl Fn() -> Result<T, NotebookError>) -> T {
 /// Entry point of the worker processes, not a test of its own.
 #[test]
 #[ignore = "runs in a worker process started by the other tests"]
-fn does_its_job() {
+fn child_process_entry() {
     let (Ok(root), Ok(job)) = (std::env::var("NOTEBOOK_ROOT"), std::env::var("NOTEBOOK_JOB"))
     else {
         return;
@@ -66,12 +66,12 @@ fn does_its_job() {
 
 #[test]
 fn two_processes_lose_nothing() {
-    let world = World::new();
-    let workers = [worker(&world, "append left"), worker(&world, "append right")];
+    let fixture = Fixture::new();
+    let workers = [worker(&fixture, "append left"), worker(&fixture, "append right")];
     for mut worker in workers {
         assert!(worker.wait().expect("it ends").success());
     }
-    let notebook = world.open();
+    let notebook = fixture.open();
     let text = notebook.read_note("log.md").expect("a note").text;
     for name in ["left", "right"] {
         let expected: Vec<String> =
@@ -81,17 +81,17 @@ fn two_processes_lose_nothing() {
         assert_eq!(found, expected);
     }
     assert_eq!(notebook.list_notes().expect("a list").len(), 201);
-    assert_eq!(world.index(), world.rebuilt());
+    assert_eq!(fixture.index(), fixture.rebuilt());
     assert_eq!(notebook.read_history(None).expect("a log").len(), 2 * WRITES + 200);
 }
 
 #[test]
 #[cfg(unix)]
-fn a_kill_leaves_the_old_or_the_new() {
+fn a_kill_leaves_the_old_or_the_new_content() {
     use std::io::BufRead;
-    let world = World::new();
+    let fixture = Fixture::new();
     for round in 0..12_u64 {
-        let mut child = worker(&world, "overwrite");
+        let mut child = worker(&fixture, "overwrite");
         let lines = std::io::BufReader::new(child.stdout.take().expect("its output")).lines();
         let started = lines.map_while(Result::ok).find(|line| line.ends_with("started"));
         assert!(started.is_some());
@@ -100,12 +100,12 @@ fn a_kill_leaves_the_old_or_the_new() {
         let _ = silence.recv_timeout(std::time::Duration::from_micros(round * 700 % 5000));
         child.kill().expect("killed");
         child.wait().expect("it ends");
-        let notebook = world.open();
+        let notebook = fixture.open();
         let text = notebook.read_note("big.md").expect("a note").text;
         assert!(text == "old\n".repeat(20_000) || text == "new\n".repeat(20_000), "{}", text.len());
         assert_eq!(notebook.list_notes().expect("a list").len(), 1);
-        assert_eq!(world.index(), world.rebuilt());
-        let left: Vec<_> = std::fs::read_dir(world.root()).expect("a folder").flatten().collect();
+        assert_eq!(fixture.index(), fixture.rebuilt());
+        let left: Vec<_> = std::fs::read_dir(fixture.root()).expect("a folder").flatten().collect();
         let left: Vec<String> =
             left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         assert!(!left.iter().any(|name| name.ends_with(".tmp")), "{left:?}");

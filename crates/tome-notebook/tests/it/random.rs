@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use tome_notebook::{NoteType, Notebook, TextPatch};
 
-use crate::world::{World, agent, typed};
+use crate::fixture::{Fixture, agent, typed};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -75,9 +75,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 /// Performs a step, which a tool may reject. Returns whether a tool was called.
-fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
+fn take(fixture: &Fixture, notebook: &mut Notebook, step: &Step) -> bool {
     let by = agent();
-    let on_disk = |at: &usize| world.root().join(PATHS[*at]);
+    let on_disk = |at: &usize| fixture.root().join(PATHS[*at]);
     let first_word = |at: &usize| {
         let text = notebook.read_note(PATHS[*at]).map(|note| note.text).unwrap_or_default();
         text.split_whitespace().next().unwrap_or("none").to_owned()
@@ -102,18 +102,18 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
         Step::Look => drop(notebook.render_index().expect("an index")),
         Step::Swap => return false,
         Step::Reopen => {
-            *notebook = world.open();
+            *notebook = fixture.open();
             return false;
         }
         Step::HandWrite(at, text) => {
-            world.put(PATHS[*at], text.as_bytes());
+            fixture.put(PATHS[*at], text.as_bytes());
             return false;
         }
         Step::HandReplace(at, text) => {
             // As editors do that write a temporary file and rename it.
-            world.put("plans/.swap", text.as_bytes());
+            fixture.put("plans/.swap", text.as_bytes());
             let _ = std::fs::create_dir_all(on_disk(at).parent().expect("a folder"));
-            std::fs::rename(world.root().join("plans/.swap"), on_disk(at)).expect("renamed");
+            std::fs::rename(fixture.root().join("plans/.swap"), on_disk(at)).expect("renamed");
             return false;
         }
         Step::HandDelete(at) => {
@@ -126,11 +126,11 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
             return false;
         }
         Step::HandIndex(text) => {
-            world.put("MEMORY.md", text.as_bytes());
+            fixture.put("MEMORY.md", text.as_bytes());
             return false;
         }
         Step::HandFolder => {
-            let _ = std::fs::remove_dir_all(world.root().join("plans"));
+            let _ = std::fs::remove_dir_all(fixture.root().join("plans"));
             return false;
         }
     }
@@ -140,34 +140,34 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
     #[test]
-    fn the_index_is_true_and_nothing_is_lost(steps in proptest::collection::vec(step(), 1..30)) {
-        let world = World::new();
-        let (mut notebook, mut other) = (world.open(), world.open());
+    fn the_index_stays_correct_and_nothing_is_lost(steps in proptest::collection::vec(step(), 1..30)) {
+        let fixture = Fixture::new();
+        let (mut notebook, mut other) = (fixture.open(), fixture.open());
         let mut seen: BTreeMap<String, BTreeSet<Vec<u8>>> = BTreeMap::new();
         for step in &steps {
             if matches!(step, Step::Swap) {
                 std::mem::swap(&mut notebook, &mut other);
             }
             // Content that a tool finds on disk must be restorable later.
-            let before = world.files();
-            let called = take(&world, &mut notebook, step);
-            if !called || !world.root().exists() {
+            let before = fixture.files();
+            let called = take(&fixture, &mut notebook, step);
+            if !called || !fixture.root().exists() {
                 continue;
             }
             notebook.refresh().expect("refreshed");
-            let after = world.files();
+            let after = fixture.files();
             // Reading creates no history, so nothing is recorded before the first write.
-            let kept = world.root().join(".history").exists();
+            let kept = fixture.root().join(".history").exists();
             for (path, content) in before.into_iter().chain(after).filter(|(path, _)| kept && path != "MEMORY.md") {
                 seen.entry(path).or_default().insert(content);
             }
-            prop_assert_eq!(world.index(), world.rebuilt(), "after {:?}", step);
+            prop_assert_eq!(fixture.index(), fixture.rebuilt(), "after {:?}", step);
         }
         // From here on there is a history.
         let written = notebook.write_note(&agent(), "last.md", "x", None, None);
         prop_assert!(written.is_ok());
-        prop_assert_eq!(world.index(), world.rebuilt());
-        let again = world.open();
+        prop_assert_eq!(fixture.index(), fixture.rebuilt());
+        let again = fixture.open();
         for (path, contents) in &seen {
             let versions = again.read_history(Some(path)).unwrap_or_default();
             let mut kept = BTreeSet::new();

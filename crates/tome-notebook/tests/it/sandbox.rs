@@ -6,7 +6,7 @@ use std::path::Path;
 use tome_model::Scope;
 use tome_notebook::TextPatch;
 
-use crate::world::{World, agent};
+use crate::fixture::{Fixture, agent};
 
 /// Collects everything beneath a folder with its content, including links, except the notebook
 /// itself.
@@ -26,24 +26,24 @@ fn outside(folder: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
 
 #[test]
 #[cfg(unix)]
-fn no_path_leads_out() {
-    let world = World::new();
-    let notebook = world.open();
+fn no_path_leaves_the_notebook() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     let by = agent();
     notebook.write_note(&by, "inside.md", "x", None, None).expect("written");
-    let secret = world.outside().join("secret");
+    let secret = fixture.outside().join("secret");
     std::fs::create_dir_all(&secret).expect("a folder");
     #[expect(clippy::disallowed_methods, reason = "sets up a file outside the notebook")]
     std::fs::write(secret.join("key.md"), "a secret").expect("written");
     let link = |from: &Path, to: &str| {
-        std::os::unix::fs::symlink(from, world.root().join(to)).expect("a link");
+        std::os::unix::fs::symlink(from, fixture.root().join(to)).expect("a link");
     };
     link(&secret, "linked");
     link(&secret.join("key.md"), "link.md");
-    link(&world.root().join("inside.md"), "within.md");
+    link(&fixture.root().join("inside.md"), "within.md");
     link(Path::new("/dev/zero"), "zero.md");
     let mut before = BTreeMap::new();
-    outside(world.outside(), &mut before);
+    outside(fixture.outside(), &mut before);
     let key = secret.join("key.md").display().to_string();
     let long = "a/".repeat(2000) + "x.md";
     let paths = [
@@ -87,7 +87,7 @@ fn no_path_leads_out() {
         assert!(notebook.read_history(Some(path)).is_err(), "log {path:?}");
     }
     let mut after = BTreeMap::new();
-    outside(world.outside(), &mut after);
+    outside(fixture.outside(), &mut after);
     assert_eq!(after, before);
     let listed: Vec<String> =
         notebook.list_notes().expect("a list").into_iter().map(|note| note.path).collect();
@@ -97,30 +97,30 @@ fn no_path_leads_out() {
 
 #[test]
 fn an_index_cannot_be_written_patched_or_deleted() {
-    let world = World::new();
+    let fixture = Fixture::new();
     let by = agent();
     for (scope, path) in [
         (Scope::Project, "MEMORY.md"),
         (Scope::Project, "README.md"),
         (Scope::Coder, "semantic/README.md"),
     ] {
-        let notebook = world.open_as(scope);
+        let notebook = fixture.open_as(scope);
         assert!(notebook.write_note(&by, path, "x", None, None).is_err());
         assert!(notebook.append_entry(&by, path, "x", None, None).is_err());
         assert!(notebook.replace_first(&by, path, "x", "y", None).is_err());
         assert!(notebook.delete_note(&by, path).is_err());
         assert!(notebook.restore_version(&by, path, None).is_err());
     }
-    assert!(!world.root().exists());
+    assert!(!fixture.root().exists());
 }
 
 #[test]
 #[cfg(unix)]
-fn a_pipe_named_like_a_note_hangs_nobody() {
-    let world = World::new();
-    let notebook = world.open();
+fn a_pipe_named_like_a_note_does_not_block() {
+    let fixture = Fixture::new();
+    let notebook = fixture.open();
     notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
-    let made = std::process::Command::new("mkfifo").arg(world.root().join("pipe.md")).status();
+    let made = std::process::Command::new("mkfifo").arg(fixture.root().join("pipe.md")).status();
     assert!(made.expect("mkfifo").success());
     notebook.read_note("pipe.md").expect_err("no file");
     notebook.write_note(&agent(), "pipe.md", "x", None, None).expect_err("no file");

@@ -141,7 +141,7 @@ impl Citations {
         }
     }
 
-    /// Reads the turn of an event, or so many events of its session on either side, in order and with
+    /// Reads the turn of an event, or a number of events of its session on either side, in order and with
     /// their numbers.
     pub fn load_around(
         &self,
@@ -149,12 +149,12 @@ impl Citations {
         around: Option<usize>,
     ) -> Result<Vec<(u64, Event)>, HomeError> {
         let store = self.open_store(&event.project)?;
-        let Some(own) = store.position(&event.id)? else { return Ok(Vec::new()) };
-        let mark = own.order_key();
+        let Some(position) = store.position(&event.id)? else { return Ok(Vec::new()) };
+        let order_key = position.order_key();
         let most = around.unwrap_or(TURN_EVENTS_MAX);
         let scan = |direction| EventRange {
             session: Some(event.session.clone()),
-            after: Some(mark),
+            after: Some(order_key),
             direction,
             ..EventRange::default()
         };
@@ -169,7 +169,7 @@ impl Citations {
             }
         }
         before.reverse();
-        before.push((mark.seq, event.clone()));
+        before.push((order_key.seq, event.clone()));
         for pair in store.events(&scan(ScanDirection::Forward)).take(most) {
             let (position, later) = pair?;
             if around.is_none() && is_prompt(&later) {
@@ -241,7 +241,7 @@ impl Citations {
         let name = Some(session.as_str().to_owned());
         let whose = NotebookOwner { scope: Scope::Session, cwd: Some(root.clone()), session: name };
         if !self.notebooks.open(&whose)?.root().is_dir() {
-            // What has just come makes the folder; a session that never was has no overview either.
+            // New events create the folder; a session that does not exist has no overview either.
             self.open_store(&root).and_then(|store| self.transcripts.write_new(&store))?;
             if !self.notebooks.open(&whose)?.root().is_dir() {
                 return Err(session_not_found(&session, &root));
@@ -336,7 +336,7 @@ impl Citations {
         project: Option<&str>,
         session: Option<SessionId>,
     ) -> Result<Option<Event>, HomeError> {
-        let question = EventQuery {
+        let query = EventQuery {
             project: project.map(str::to_owned),
             session,
             newest_first: true,
@@ -344,7 +344,7 @@ impl Citations {
             bytes_max: usize::MAX,
             ..EventQuery::default()
         };
-        Ok(self.calendar.stores().query_events(&question)?.events.pop())
+        Ok(self.calendar.stores().query_events(&query)?.events.pop())
     }
 
     fn open_store(&self, root: &str) -> Result<Store, HomeError> {

@@ -21,27 +21,27 @@ const CHUNKS_MAX: usize = 1_024;
 
 /// Splits a text into chunks, in order. Empty for a blank text.
 pub(crate) fn split_chunks(text: &str) -> Vec<ByteRange> {
-    if let Some(whole) = single_chunk(text) {
-        return vec![whole];
+    if let Some(chunk) = single_chunk(text) {
+        return vec![chunk];
     }
     split_long_text(text)
 }
 
 fn split_long_text(text: &str) -> Vec<ByteRange> {
     let ends = split_words(text);
-    let mut parts = Vec::new();
+    let mut chunks = Vec::new();
     let (mut first, mut new) = (0, 0);
-    while first < ends.len() && parts.len() < CHUNKS_MAX {
+    while first < ends.len() && chunks.len() < CHUNKS_MAX {
         let (from, last) = (word_start(&ends, first), last_word(text, &ends, first, new));
         let to = ends.get(last).map_or(text.len(), |end| end.to);
-        parts.push(ByteRange { from: to_u32(from), to: to_u32(to) });
+        chunks.push(ByteRange { from: to_u32(from), to: to_u32(to) });
         if last + 1 >= ends.len() {
             break;
         }
         new = last + 1;
         first = overlap_start(&ends, new).max(first + 1);
     }
-    parts
+    chunks
 }
 
 /// Returns the only chunk of a text that is clearly short, without building a word list.
@@ -149,12 +149,12 @@ mod tests {
 
     use super::*;
 
-    fn piece(text: &str, part: ByteRange) -> &str {
-        crate::indexer::slice_text(text, part)
+    fn slice(text: &str, range: ByteRange) -> &str {
+        crate::indexer::slice_text(text, range)
     }
 
     #[test]
-    fn a_short_text_is_one_piece() {
+    fn a_short_text_is_one_chunk() {
         assert_eq!(split_chunks("  go on \n"), [ByteRange { from: 2, to: 7 }]);
         assert!(split_chunks(" \n").is_empty());
         let almost = "word ".repeat(SINGLE_CHUNK_WORDS_MAX);
@@ -165,39 +165,39 @@ mod tests {
     fn a_long_text_is_cut_at_the_end_of_a_line() {
         let line = "one two three four five six seven eight nine ten\n";
         let text = line.repeat(40);
-        let parts = split_chunks(&text);
-        assert!(parts.len() >= 3);
-        for part in &parts {
-            assert!(piece(&text, *part).ends_with("ten"), "{:?}", piece(&text, *part));
+        let chunks = split_chunks(&text);
+        assert!(chunks.len() >= 3);
+        for chunk in &chunks {
+            assert!(slice(&text, *chunk).ends_with("ten"), "{:?}", slice(&text, *chunk));
         }
     }
 
     #[test]
     fn scripts_without_spaces_are_cut_too() {
         let text = "航空服务创新峰会的持续时间是七个周。".repeat(60);
-        let parts = split_chunks(&text);
-        assert!(parts.len() > 3, "{}", parts.len());
+        let chunks = split_chunks(&text);
+        assert!(chunks.len() > 3, "{}", chunks.len());
         assert!(
-            parts
+            chunks
                 .iter()
-                .all(|part| piece(&text, *part).chars().count() <= 2 * SINGLE_CHUNK_WORDS_MAX)
+                .all(|chunk| slice(&text, *chunk).chars().count() <= 2 * SINGLE_CHUNK_WORDS_MAX)
         );
     }
 
     proptest! {
         #[test]
-        fn every_word_is_in_a_piece(text in "([a-z]{1,9}[ \n\x0b.]|\\PC| 航){0,400}", long in 0usize..3_000) {
+        fn every_word_is_in_a_chunk(text in "([a-z]{1,9}[ \n\x0b.]|\\PC| 航){0,400}", long in 0usize..3_000) {
             let text = format!("{text}{}", "x".repeat(long));
-            let parts = split_chunks(&text);
-            prop_assert_eq!(&parts, &split_long_text(&text));
+            let chunks = split_chunks(&text);
+            prop_assert_eq!(&chunks, &split_long_text(&text));
             let mut covered = 0;
-            for part in &parts {
-                let chunk = piece(&text, *part);
-                prop_assert!(!chunk.is_empty() && chunk.len() <= CHUNK_BYTES_MAX + 512);
-                let between = text.get(covered.min(part.from as usize)..part.from as usize);
+            for chunk in &chunks {
+                let chunk_text = slice(&text, *chunk);
+                prop_assert!(!chunk_text.is_empty() && chunk_text.len() <= CHUNK_BYTES_MAX + 512);
+                let between = text.get(covered.min(chunk.from as usize)..chunk.from as usize);
                 prop_assert!(between.is_some_and(|between| between.trim().is_empty()));
-                prop_assert!(part.to as usize > covered);
-                covered = part.to as usize;
+                prop_assert!(chunk.to as usize > covered);
+                covered = chunk.to as usize;
             }
             prop_assert!(text.get(covered..).is_some_and(|rest| rest.trim().is_empty()));
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tome_finder::{EmbedError, Embedder};
 use tome_model::truncate_to;
 
-/// Of a longer query only the beginning is embedded, so that it takes at most about 15 ms.
+/// Only the beginning of a longer query is embedded, so that it takes at most about 15 ms.
 const QUERY_BYTES_MAX: usize = 600;
 /// Longest wait for queries, so that indexing goes on where they never end.
 const WAIT_MAX: Duration = Duration::from_secs(2);

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn another_form_is_nothing() {
+    fn a_malformed_cursor_parses_as_empty() {
         for cursor in ["", "12", "5-4", "0-3", "1-2,3-4", "7-9,1-2", "a-b", "1-2,"] {
             assert_eq!(DoneRanges::parse(cursor), DoneRanges::default(), "{cursor}");
         }
@@ -94,7 +94,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_is_read_once(steps in prop::collection::vec((0u64..40, 1u64..12), 1..40)) {
+        fn every_event_is_returned_exactly_once(steps in prop::collection::vec((0u64..40, 1u64..12), 1..40)) {
             let (mut done, mut last, mut read) = (DoneRanges::default(), 0, Vec::new());
             for (more, limit) in steps {
                 last += more;

@@ -30,11 +30,10 @@ pub(crate) fn event_text(event: &Event) -> String {
 /// Entries of an event: one per chunk, none if the event has no text.
 pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntry> {
     let text = event_text(event);
-    let beside = event_keywords(event);
-    let mut beside = Some(beside);
-    let mut piece = |part: ByteRange| IndexEntry {
+    let mut keywords = Some(event_keywords(event));
+    let mut build_entry = |range: ByteRange| IndexEntry {
         key: EntryKey::Event(seq),
-        range: part,
+        range,
         source: EntrySource::Event,
         at: event.at,
         project: event.project.clone(),
@@ -43,11 +42,11 @@ pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntr
         kind: authored_kind(event).as_str().to_owned(),
         line,
         title: String::new(),
-        text: slice_text(&text, part).to_owned(),
+        text: slice_text(&text, range).to_owned(),
         // Only with the first chunk.
-        keywords: beside.take().unwrap_or_default(),
+        keywords: keywords.take().unwrap_or_default(),
     };
-    split_chunks(&text).into_iter().map(&mut piece).collect()
+    split_chunks(&text).into_iter().map(&mut build_entry).collect()
 }
 
 /// Extra search terms of an event: its day, so that "the release in May" finds it, and its tool.
@@ -59,8 +58,8 @@ pub(crate) fn event_keywords(event: &Event) -> String {
 }
 
 /// Returns a range of a text; empty if the range is invalid.
-pub(crate) fn slice_text(text: &str, part: ByteRange) -> &str {
-    text.get(part.from as usize..part.to as usize).unwrap_or_default()
+pub(crate) fn slice_text(text: &str, range: ByteRange) -> &str {
+    text.get(range.from as usize..range.to as usize).unwrap_or_default()
 }
 
 /// Entries of a node and of its sources. The range of a source holds its number.
@@ -85,7 +84,7 @@ pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<In
         text,
         keywords: node.keywords.join(" "),
     };
-    let of_grip = |(number, grip): (u32, &Grip)| IndexEntry {
+    let grip_entry = |(number, grip): (u32, &Grip)| IndexEntry {
         range: ByteRange { from: number, to: number },
         source: EntrySource::Grip,
         at: grip.at,
@@ -95,8 +94,8 @@ pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<In
         ..entry.clone()
     };
     // A period also lists sources of its segments; index each only with its own node.
-    let own = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
-    let grips: Vec<IndexEntry> = own.map(of_grip).collect();
+    let indexed = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
+    let grips: Vec<IndexEntry> = indexed.map(grip_entry).collect();
     std::iter::once(entry).chain(grips).collect()
 }
 

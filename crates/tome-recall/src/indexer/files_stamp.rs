@@ -1,5 +1,5 @@
 //! Whether the files of an index set have changed, without opening its notebook. A query over hundreds
-//! of projects would spend most of its time on notebooks that are as they were.
+//! of projects would spend most of its time on unchanged notebooks.
 
 use std::collections::HashSet;
 use std::fs;
@@ -20,8 +20,8 @@ const ENTRIES_MAX: usize = 2_000;
 /// Sets of stamps, as the indexes have them.
 type KnownStamps<'a> = [&'a Arc<HashSet<String>>];
 
-/// Names, lengths and times of the files of an index set at one moment. Of sessions, the time of the
-/// folder stands for the files: their editors replace files instead of writing into them.
+/// Names, lengths and times of the files of an index set at one moment. For sessions, the time of the
+/// folder stands for its files: their editors replace files instead of writing into them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FilesStamp {
     hash: u64,

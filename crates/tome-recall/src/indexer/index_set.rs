@@ -83,11 +83,11 @@ impl<T> KnownFiles<T> {
 /// Reasons why indexes are not up to date.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IndexProblems {
-    /// Of all indexes, or of BM25 only if the embedder is remote.
+    /// Why the local indexes are outdated; with a remote embedder, only BM25 is local.
     pub indexes: Option<String>,
-    /// Of the vectors of a remote embedder.
+    /// Why the vectors of a remote embedder are outdated.
     pub vectors: Option<String>,
-    /// Of the deep vectors.
+    /// Why the deep vectors are outdated.
     pub deep: Option<String>,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct IndexSlot<T> {
     checked: Mutex<Option<FilesCheck>>,
 }
 
-/// The last time that the files of an open index were found intact. Whoever adds, replaces or removes a
+/// The last time that the files of an open index were found intact. Adding, replacing or removing a
 /// file changes the time of its folder, so that the files need not be checked one by one for every query.
 struct FilesCheck {
     folder_modified: SystemTime,

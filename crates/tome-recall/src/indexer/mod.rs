@@ -109,16 +109,16 @@ impl Indexer {
         roots.into_iter().filter_map(|(root, _)| self.project_set(&root)).collect()
     }
 
-    /// Runs `look` on an index set, and then closes the least recently used sets if too many are
+    /// Runs `visit` on an index set, and then closes the least recently used sets if too many are
     /// open, because each takes file descriptors and memory. Indexes still in use stay alive.
     pub(crate) fn with_open_set<T>(
         &self,
         index_set: &IndexSet,
-        look: impl FnOnce(&IndexSet) -> T,
+        visit: impl FnOnce(&IndexSet) -> T,
     ) -> T {
         let was_open = index_set.is_open();
         index_set.mark_used(self.uses.fetch_add(1, Ordering::Relaxed) + 1);
-        let found = look(index_set);
+        let found = visit(index_set);
         if !was_open {
             self.close_surplus();
         }

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_back() {
+    fn page_names_round_trip() {
         let owned = str::to_owned;
         for page in [
             PageKey::Node {

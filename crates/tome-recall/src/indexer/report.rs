@@ -18,7 +18,7 @@ use tome_home::ProjectionReport;
 const FILES_MAX: usize = 100_000;
 
 /// Maximum number of changed nodes to count, because each takes a lookup.
-const BEHIND_MAX: usize = 100_000;
+const COUNTED_LAG_MAX: usize = 100_000;
 
 /// Status of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -44,7 +44,7 @@ impl Indexer {
         let events_behind = |cursor| Ok(events.saturating_sub(cursor));
         // Node changes have gaps: each opening of a store starts a new range of numbers.
         let nodes_behind = |cursor| match ledger {
-            Some(ledger) => Ok(ledger.changed_nodes(cursor, BEHIND_MAX)?.len() as u64),
+            Some(ledger) => Ok(ledger.changed_nodes(cursor, COUNTED_LAG_MAX)?.len() as u64),
             None => Ok(0),
         };
         let words = |name, folder: &Path, behind: CountBehind<'_>| {
@@ -145,6 +145,6 @@ fn report_index(
 /// Total size of the files in a folder, ignoring files that vanish meanwhile.
 pub(crate) fn folder_bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
-    let of = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);
-    entries.filter_map(of).map(|meta| meta.len()).sum()
+    let file_meta = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);
+    entries.filter_map(file_meta).map(|meta| meta.len()).sum()
 }

@@ -69,14 +69,14 @@ impl SessionFiles {
             Some(_) => None,
             None => watch_sessions(sessions, &folders),
         };
-        let look = |name: String| {
+        let list = |name: String| {
             let files = self.caches.list_session_files(project, sessions, &name);
             (name, files)
         };
         let now = Instant::now();
         let now = WatchedSessions {
             watch,
-            files: folders.into_iter().map(look).collect(),
+            files: folders.into_iter().map(list).collect(),
             started_at: before.map_or(now, |before| before.started_at),
             queried_at: now,
         };
@@ -101,7 +101,7 @@ impl WatchedSessions {
     }
 
     /// Lists changed sessions again. Returns `false` if everything has to be listed again.
-    fn refresh(&mut self, project: &str, sessions: &Path, looks: &SessionCaches) -> bool {
+    fn refresh(&mut self, project: &str, sessions: &Path, caches: &SessionCaches) -> bool {
         let Some(FolderChanges::Files(changed)) =
             self.watch.as_mut().map(FolderWatch::take_changes)
         else {
@@ -110,7 +110,7 @@ impl WatchedSessions {
         let names: BTreeSet<&str> =
             changed.iter().filter_map(|path| path.split_once('/')).map(|(name, _)| name).collect();
         for name in names {
-            self.files.insert(name.to_owned(), looks.list_session_files(project, sessions, name));
+            self.files.insert(name.to_owned(), caches.list_session_files(project, sessions, name));
         }
         self.queried_at = Instant::now();
         true
@@ -249,13 +249,13 @@ impl ListingCache {
         if let Some(names) = known.and_then(|known| known.names.clone()) {
             return names;
         }
-        let seen = known.map_or_else(Instant::now, |known| known.first_seen);
+        let first_seen = known.map_or_else(Instant::now, |known| known.first_seen);
         let listed = list_folder(folder, |entry| entry.file_name().into_string().ok());
-        let names = (seen.elapsed() > LISTING_CACHE_AFTER).then(|| listed.clone());
+        let names = (first_seen.elapsed() > LISTING_CACHE_AFTER).then(|| listed.clone());
         if all.len() >= BLANK_OVERVIEWS_MAX {
             all.clear();
         }
-        all.insert(folder.to_owned(), CachedListing { modified: changed, first_seen: seen, names });
+        all.insert(folder.to_owned(), CachedListing { modified: changed, first_seen, names });
         listed
     }
 }
@@ -273,9 +273,9 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn seen(sessions: &SessionFiles, root: &Path) -> Vec<String> {
+    fn list_files(sessions: &SessionFiles, root: &Path) -> Vec<String> {
         let files = sessions.list_files("/p", root);
-        let mut seen: Vec<String> = files
+        let mut listed: Vec<String> = files
             .iter()
             .map(|file| match &file.page {
                 PageKey::Detail { folder, path, version, .. } => {
@@ -285,45 +285,45 @@ mod tests {
                 _ => panic!("{file:?}"),
             })
             .collect();
-        seen.sort();
-        seen
+        listed.sort();
+        listed
     }
 
     #[test]
-    fn whatever_changes_counts_at_once() {
+    fn every_change_to_a_file_is_listed_at_once() {
         let root = tempfile::tempdir().unwrap();
         let (root, sessions) = (root.path(), SessionFiles::default());
-        assert!(seen(&sessions, root).is_empty());
+        assert!(list_files(&sessions, root).is_empty());
         write(root, "a/working-memory/detail/x.md", "12");
         write(root, "a/working-memory/overview.md", OVERVIEW_TEMPLATE);
         write(root, "b/messages.jsonl", "{}\n");
-        assert_eq!(seen(&sessions, root), ["a detail/x.md 2"]);
+        assert_eq!(list_files(&sessions, root), ["a detail/x.md 2"]);
         // In place, as an editor may write: the folder's modification time does not change.
         write(root, "a/working-memory/detail/x.md", "123");
         write(root, "a/working-memory/overview.md", "mine");
-        assert_eq!(seen(&sessions, root), ["a detail/x.md 3", "a overview.md 4"]);
+        assert_eq!(list_files(&sessions, root), ["a detail/x.md 3", "a overview.md 4"]);
         // A notebook created later, and a new session.
         write(root, "b/working-memory/detail/y.md", "1");
         write(root, "c/working-memory/detail/z.md", "1");
-        assert_eq!(seen(&sessions, root).len(), 4);
+        assert_eq!(list_files(&sessions, root).len(), 4);
         write(root, "b/working-memory/detail/y.md", "12");
         write(root, "b/working-memory/detail/w.md", "1");
         fs::remove_file(root.join("a/working-memory/detail/x.md")).unwrap();
         fs::remove_dir_all(root.join("c")).unwrap();
         let last = ["a overview.md 4", "b detail/w.md 1", "b detail/y.md 2"];
-        assert_eq!(seen(&sessions, root), last);
-        assert_eq!(seen(&sessions, root), last);
+        assert_eq!(list_files(&sessions, root), last);
+        assert_eq!(list_files(&sessions, root), last);
         sessions.unwatch(root);
-        assert_eq!(seen(&sessions, root), last);
+        assert_eq!(list_files(&sessions, root), last);
     }
 
     #[test]
-    fn no_more_than_so_many_projects_are_watched() {
+    fn the_number_of_watched_projects_is_limited() {
         let roots: Vec<_> = (0..WATCHED_MAX + 3).map(|_| tempfile::tempdir().unwrap()).collect();
         let sessions = SessionFiles::default();
         for root in roots.iter().chain(&roots) {
             write(root.path(), "a/working-memory/detail/x.md", "1");
-            assert_eq!(seen(&sessions, root.path()), ["a detail/x.md 1"]);
+            assert_eq!(list_files(&sessions, root.path()), ["a detail/x.md 1"]);
         }
         assert_eq!(sessions.watched.lock().unwrap().len(), WATCHED_MAX);
     }

@@ -45,7 +45,7 @@ pub(super) struct IndexWriters {
 }
 
 impl IndexWriters {
-    /// Those of a pass. One that was deleted just now is missing; the next visit makes it.
+    /// Opens the writers of a pass. Fails if an index was just deleted; the next update recreates it.
     pub(super) fn open(pair: &IndexPair, pass: UpdatePass) -> Result<Self, RecallError> {
         let words = match pass.has_bm25().then(|| pair.bm25.get()) {
             Some(None) => return Err(FinderError::Missing(pair.bm25.folder.clone()).into()),

@@ -43,9 +43,9 @@ pub(crate) fn scan_contents(
         }
         Ok(scanning)
     };
-    let parts: Vec<_> = nodes.chunks(NODES_PER_TASK).collect();
-    let parts = parallel::map(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
-    Ok(ScanState::merge(scan_query, parts))
+    let chunks: Vec<_> = nodes.chunks(NODES_PER_TASK).collect();
+    let scans = parallel::map(chunks, 1, scan).into_iter().collect::<Result<_, _>>()?;
+    Ok(ScanState::merge(scan_query, scans))
 }
 
 /// The nodes there are, the newest first.
@@ -104,18 +104,18 @@ fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
     let matcher = scanning.query.matcher;
     let text = node_text(node);
     let title = format!("{}\n{}", node.title, node.keywords.join(" "));
-    let Some(look) = matcher.match_with_title(&title, &text) else { return };
-    scanning.add_match(node.first_at, look, |look| {
+    let Some(text_match) = matcher.match_with_title(&title, &text) else { return };
+    scanning.add_match(node.first_at, text_match, |text_match| {
         // If only the title or the keywords match, show them before the bullets.
-        let snippet = match matcher.match_text(&title).filter(|_| look.range.is_empty()) {
+        let snippet = match matcher.match_text(&title).filter(|_| text_match.range.is_empty()) {
             Some(above) => build_snippet(&format!("{title}\n{text}"), &above),
-            None => build_snippet(&text, &look),
+            None => build_snippet(&text, &text_match),
         };
         let key = EntryKey::Named(node.id.as_str().to_owned());
         ScanMatch {
             snippet,
             source: EntrySource::Node,
-            ..build_node_match(key, project, node, node.first_at, look)
+            ..build_node_match(key, project, node, node.first_at, text_match)
         }
     });
 }
@@ -126,14 +126,14 @@ fn match_grip(scanning: &mut ScanState<'_>, project: &str, node: &Node, grip: &G
         return;
     }
     scanning.count_scanned();
-    let Some(look) = scanning.query.matcher.match_text(&grip.excerpt) else { return };
-    scanning.add_match(grip.at, look, |look| {
+    let Some(text_match) = scanning.query.matcher.match_text(&grip.excerpt) else { return };
+    scanning.add_match(grip.at, text_match, |text_match| {
         let key = EntryKey::Named(grip.id.as_str().to_owned());
-        let snippet = build_snippet(&grip.excerpt, &look);
+        let snippet = build_snippet(&grip.excerpt, &text_match);
         ScanMatch {
             snippet,
             source: EntrySource::Grip,
-            ..build_node_match(key, project, node, grip.at, look)
+            ..build_node_match(key, project, node, grip.at, text_match)
         }
     });
 }
@@ -143,7 +143,7 @@ fn build_node_match(
     project: &str,
     node: &Node,
     at: Millis,
-    look: TextMatch,
+    text_match: TextMatch,
 ) -> ScanMatch {
     let agent = node.agents.first().filter(|_| node.agents.len() == 1);
     ScanMatch {
@@ -156,8 +156,8 @@ fn build_node_match(
         agent: agent.map_or_else(String::new, |agent| agent.as_str().to_owned()),
         kind: String::new(),
         title: node.title.clone(),
-        range: match_range(&look, 0),
-        text_match: look,
+        range: match_range(&text_match, 0),
+        text_match,
         snippet: String::new(),
     }
 }

@@ -47,8 +47,8 @@ pub(crate) fn scan_events(
     }
 }
 
-/// All events within the filter's time and session, several stretches of time at once. Of an event only as
-/// much is read as it takes to see that it does not match.
+/// All events within the filter's time and session, several time ranges in parallel. Reads only
+/// as much of an event as it takes to see that it does not match.
 fn scan_all_events(ledger: &Ledger, scan_query: ScanQuery<'_>) -> Result<Scan, RecallError> {
     let Some(range) = filter_range(&scan_query) else {
         return Ok(ScanState::new(scan_query).finish());
@@ -61,11 +61,11 @@ fn scan_all_events(ledger: &Ledger, scan_query: ScanQuery<'_>) -> Result<Scan, R
         })?;
         Ok(scanning)
     };
-    let parts = parallel::map(split_range(ledger, range)?, 1, scan);
-    Ok(ScanState::merge(scan_query, parts.into_iter().collect::<Result<_, _>>()?))
+    let scans = parallel::map(split_range(ledger, range)?, 1, scan);
+    Ok(ScanState::merge(scan_query, scans.into_iter().collect::<Result<_, _>>()?))
 }
 
-/// A range in stretches of time that have about as many events each, in the range's order: the newest first.
+/// Splits a range into time ranges with about equally many events, in the range's order: newest first.
 fn split_range(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, RecallError> {
     let last = ledger.last_seq();
     let count = (last / EVENTS_PER_TASK).min(TASKS_MAX);
@@ -84,13 +84,13 @@ fn split_range(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Re
     });
     cuts.sort_unstable();
     cuts.dedup();
-    let (mut parts, mut to) = (Vec::new(), range.to);
+    let (mut ranges, mut to) = (Vec::new(), range.to);
     for at in cuts.into_iter().rev() {
-        parts.push(EventRange { from: Some(at), to, ..range.clone() });
+        ranges.push(EventRange { from: Some(at), to, ..range.clone() });
         to = Some(at);
     }
-    parts.push(EventRange { to, ..range });
-    Ok(parts)
+    ranges.push(EventRange { to, ..range });
+    Ok(ranges)
 }
 
 /// The range of events that the filter can admit; `None` if the session id is invalid.
@@ -183,12 +183,12 @@ fn match_event_text(
     about: &RecordMeta<'_, impl AsRef<str>>,
     text: &str,
 ) {
-    let look = match scanning.query.matcher.match_above(text, scanning.min_score()) {
+    let text_match = match scanning.query.matcher.match_above(text, scanning.min_score()) {
         MatchResult::NoMatch => return,
         MatchResult::BelowMinimum => return scanning.count_match(),
-        MatchResult::Match(look) => look,
+        MatchResult::Match(text_match) => text_match,
     };
-    scanning.add_match(about.at, look, |look| ScanMatch {
+    scanning.add_match(about.at, text_match, |text_match| ScanMatch {
         key: EntryKey::Event(position.seq),
         source: EntrySource::Event,
         at: about.at,
@@ -198,9 +198,9 @@ fn match_event_text(
         agent: about.agents.first().map(|agent| agent.as_ref().to_owned()).unwrap_or_default(),
         kind: about.kind.to_owned(),
         title: String::new(),
-        range: match_range(&look, 0),
+        range: match_range(&text_match, 0),
         // Hits are read again when shown; building snippets here would be most of the work.
         snippet: String::new(),
-        text_match: look,
+        text_match,
     });
 }

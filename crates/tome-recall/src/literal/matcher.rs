@@ -141,7 +141,7 @@ fn match_regex(regex: &Regex, text: &str) -> Option<TextMatch> {
         if let Some(hit) = regex.find_iter(line).find(|hit| !hit.is_empty()) {
             let range = at + hit.start()..at + hit.end();
             match &mut found {
-                Some(look) => look.occurrences += 1,
+                Some(text_match) => text_match.occurrences += 1,
                 None => {
                     let exact = ExactMatch::classify(text, &range);
                     found = Some(TextMatch {

@@ -69,8 +69,8 @@ fn read_next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Res
         has_begun = true;
         let end = memchr::memchr(b'\n', bytes);
         let (used, keep) = end.map_or((bytes.len(), bytes.len()), |end| (end + 1, end));
-        let room = LINE_BYTES_MAX.saturating_sub(line.len());
-        line.extend(bytes.iter().take(keep.min(room)));
+        let bytes_left = LINE_BYTES_MAX.saturating_sub(line.len());
+        line.extend(bytes.iter().take(keep.min(bytes_left)));
         reader.consume(used);
         if end.is_some() {
             if line.last() == Some(&b'\r') {
@@ -106,8 +106,8 @@ fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u3
     if !scanning.query.filter.admits(&about) {
         return;
     }
-    let Some(look) = scanning.query.matcher.match_text(&parsed.text) else { return };
-    scanning.add_match(parsed.at, look, |look| ScanMatch {
+    let Some(text_match) = scanning.query.matcher.match_text(&parsed.text) else { return };
+    scanning.add_match(parsed.at, text_match, |text_match| ScanMatch {
         key: EntryKey::Named(parsed.id),
         source: EntrySource::Event,
         at: parsed.at,
@@ -117,8 +117,8 @@ fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u3
         agent: parsed.agent,
         kind: parsed.kind,
         title: String::new(),
-        range: match_range(&look, 0),
-        snippet: build_snippet(&parsed.text, &look),
-        text_match: look,
+        range: match_range(&text_match, 0),
+        snippet: build_snippet(&parsed.text, &text_match),
+        text_match,
     });
 }

@@ -101,31 +101,31 @@ impl<'a> ScanState<'a> {
     }
 
     /// Merges the scans of all parts, in order.
-    pub fn merge(scan_query: ScanQuery<'a>, parts: Vec<Self>) -> Scan {
+    pub fn merge(scan_query: ScanQuery<'a>, scans: Vec<Self>) -> Scan {
         let mut merged = Self::new(scan_query);
-        for part in parts {
+        for partial in scans {
             let before = merged.scan.matched;
-            for Reverse(mut hit) in part.best {
+            for Reverse(mut hit) in partial.best {
                 hit.rank.2.0 += before;
                 if merged.qualifies(&hit.rank) {
                     merged.insert(hit);
                 }
             }
-            merged.scan.matched += part.scan.matched;
-            merged.scan.scanned += part.scan.scanned;
-            merged.scan.was_stopped |= part.scan.was_stopped;
-            part.scan.unread.into_iter().for_each(|what| merged.report_unread(what));
+            merged.scan.matched += partial.scan.matched;
+            merged.scan.scanned += partial.scan.scanned;
+            merged.scan.was_stopped |= partial.scan.was_stopped;
+            partial.scan.unread.into_iter().for_each(|what| merged.report_unread(what));
         }
         merged.finish()
     }
 
     /// Minimum score to be among the best.
     pub fn min_score(&self) -> f32 {
-        let own = match self.best.peek() {
+        let local = match self.best.peek() {
             Some(Reverse(last)) if self.best.len() >= self.query.limit => last.rank.0,
             _ => 0.0,
         };
-        self.min_score.map_or(own, |shared| own.max(shared.get()))
+        self.min_score.map_or(local, |shared| local.max(shared.get()))
     }
 
     /// Returns whether to scan one more record of this size.
@@ -153,13 +153,13 @@ impl<'a> ScanState<'a> {
     pub fn add_match(
         &mut self,
         at: Millis,
-        look: TextMatch,
+        text_match: TextMatch,
         make: impl FnOnce(TextMatch) -> ScanMatch,
     ) {
         self.scan.matched += 1;
-        let ranked = (look.score(), at, Reverse(self.scan.matched));
+        let ranked = (text_match.score(), at, Reverse(self.scan.matched));
         if self.qualifies(&ranked) {
-            self.insert(RankedMatch { rank: ranked, scan_match: make(look) });
+            self.insert(RankedMatch { rank: ranked, scan_match: make(text_match) });
         }
     }
 
@@ -229,11 +229,11 @@ impl PartialEq for RankedMatch {
 impl Eq for RankedMatch {}
 
 /// Byte range of a match in a text that starts at offset `from` of a larger one.
-pub(super) fn match_range(look: &TextMatch, from: usize) -> ByteRange {
+pub(super) fn match_range(text_match: &TextMatch, from: usize) -> ByteRange {
     let byte = |at: usize| u32::try_from(from.saturating_add(at)).unwrap_or(u32::MAX);
-    ByteRange { from: byte(look.range.start), to: byte(look.range.end) }
+    ByteRange { from: byte(text_match.range.start), to: byte(text_match.range.end) }
 }
 
-pub(super) fn build_snippet(text: &str, look: &TextMatch) -> String {
-    excerpt_around(text, &look.range, SNIPPET_CHARS_MAX, LineBreaks::Join)
+pub(super) fn build_snippet(text: &str, text_match: &TextMatch) -> String {
+    excerpt_around(text, &text_match.range, SNIPPET_CHARS_MAX, LineBreaks::Join)
 }

@@ -75,8 +75,8 @@ impl TextMatch {
             ExactMatch::WholeWords => 2.5,
         };
         let often = 1.0 - 1.0 / (1.0 + self.occurrences.min(1_000) as f32);
-        let held_back = length_penalty(self.bytes);
-        exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / held_back
+        let penalty = length_penalty(self.bytes);
+        exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / penalty
     }
 
     /// Upper bound on the score of a text with this coverage that does not contain the whole query.

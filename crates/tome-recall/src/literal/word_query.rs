@@ -118,7 +118,7 @@ impl WordQuery {
     pub fn match_text(&self, title: &str, text: &str) -> Option<TextMatch> {
         let above = with_folded(title, |folded| self.find_patterns(folded, title));
         match self.match_with_title(title, text, above.as_ref(), 0.0) {
-            MatchResult::Match(look) => Some(look),
+            MatchResult::Match(text_match) => Some(text_match),
             MatchResult::NoMatch | MatchResult::BelowMinimum => None,
         }
     }
@@ -261,34 +261,39 @@ impl WordQuery {
         pass: Option<&PatternOccurrences>,
         above: Option<&PatternOccurrences>,
     ) -> Vec<f32> {
-        let worth = |pass: Option<&PatternOccurrences>, index: usize, pattern: &SearchPattern| {
+        let occurrence_weight = |pass: Option<&PatternOccurrences>,
+                                 index: usize,
+                                 pattern: &SearchPattern| {
             let stand = pass.and_then(|pass| pass.positions.get(index).copied().flatten());
             stand.filter(|stand| *stand >= pattern.min_position).map_or(0.0, WordPosition::weight)
         };
         let each = self.patterns.iter().enumerate();
         each.map(|(index, pattern)| {
-            worth(pass, index, pattern).max(worth(above, index, pattern) * TextMatch::TITLE_WEIGHT)
+            occurrence_weight(pass, index, pattern)
+                .max(occurrence_weight(above, index, pattern) * TextMatch::TITLE_WEIGHT)
         })
         .collect()
     }
 
     /// Returns the weighted share of the query that occurs, and the gain of each pattern.
-    fn compute_coverage(&self, worths: &[f32]) -> (f32, Vec<f32>) {
-        let worth = |index: usize| worths.get(index).copied().unwrap_or_default();
+    fn compute_coverage(&self, occurrence_weights: &[f32]) -> (f32, Vec<f32>) {
+        let found_weight =
+            |index: usize| occurrence_weights.get(index).copied().unwrap_or_default();
         let weight = |index: usize| self.patterns.get(index).map_or(0.0, |pattern| pattern.weight);
         let mut gains = vec![0.0_f32; self.patterns.len()];
         let (mut there, mut all, mut plain) = (0.0, 0.0, 0.0);
         for term in &self.terms {
             let parts: f32 = term.parts.iter().map(|part| weight(*part)).sum();
-            let found: f32 = term.parts.iter().map(|part| weight(*part) * worth(*part)).sum();
+            let found: f32 =
+                term.parts.iter().map(|part| weight(*part) * found_weight(*part)).sum();
             let share = if parts > 0.0 { PARTS_WEIGHT * found / parts } else { 0.0 };
-            let of_term = worth(term.whole).max(share);
+            let of_term = found_weight(term.whole).max(share);
             there += weight(term.whole) * of_term;
             all += weight(term.whole);
             plain += of_term;
             let mut gain = |index: usize, more: f32| {
                 if let Some(gain) = gains.get_mut(index) {
-                    *gain += more * worth(index);
+                    *gain += more * found_weight(index);
                 }
             };
             gain(term.whole, weight(term.whole).max(1e-3));

@@ -21,13 +21,13 @@ impl TranscriptFile {
     /// written to the file, this only checks its length and time.
     pub(super) fn refresh(
         &mut self,
-        part: &ProjectSession<'_>,
+        project_session: &ProjectSession<'_>,
     ) -> Result<&mut TranscriptScan, HomeError> {
-        let path = part.folder.join(MESSAGES);
+        let path = project_session.folder.join(MESSAGES);
         let stamp = read_stamp(&path)?;
         let scan = match self.scan.take() {
             Some((_, scan)) if Some(scan.stamp) == stamp => scan,
-            _ => scan_or_rebuild(part, &path)?,
+            _ => scan_or_rebuild(project_session, &path)?,
         };
         Ok(&mut self.scan.insert((path, scan)).1)
     }
@@ -35,15 +35,15 @@ impl TranscriptFile {
     /// Appends the lines of events that are not in the file yet, with one synced write.
     pub(super) fn append_lines(
         &mut self,
-        part: &ProjectSession<'_>,
+        project_session: &ProjectSession<'_>,
         lines: &[EncodedLine],
     ) -> Result<(), HomeError> {
-        self.refresh(part)?;
+        self.refresh(project_session)?;
         // After any failure the file has to be scanned again.
         let Some((path, mut scan)) = self.scan.take() else { return Ok(()) };
-        if part.ledger.damage().is_empty() && has_gap(lines, &scan) {
+        if project_session.ledger.damage().is_empty() && has_gap(lines, &scan) {
             // Power loss removed a line before a later one; rebuild in order of arrival.
-            scan = part.rebuild_file(&path, &scan)?.scan;
+            scan = project_session.rebuild_file(&path, &scan)?.scan;
         }
         let new: Vec<&EncodedLine> =
             lines.iter().filter(|(id, _)| scan.find_line(id).is_none()).collect();
@@ -77,13 +77,16 @@ impl TranscriptFile {
 }
 
 /// Scans a session's file, rebuilding it if lines are missing.
-fn scan_or_rebuild(part: &ProjectSession<'_>, path: &Path) -> Result<TranscriptScan, HomeError> {
-    working_memory::ensure(&part.folder)?;
+fn scan_or_rebuild(
+    project_session: &ProjectSession<'_>,
+    path: &Path,
+) -> Result<TranscriptScan, HomeError> {
+    working_memory::ensure(&project_session.folder)?;
     let scan = TranscriptScan::read(path).map_err(HomeError::file("read", path))?;
     // Do not rebuild from a damaged ledger: the file may have the only copy of an event.
-    let is_damaged = !part.ledger.damage().is_empty();
-    if !is_damaged && part.lacks_lines(&scan)? {
-        Ok(part.rebuild_file(path, &scan)?.scan)
+    let is_damaged = !project_session.ledger.damage().is_empty();
+    if !is_damaged && project_session.lacks_lines(&scan)? {
+        Ok(project_session.rebuild_file(path, &scan)?.scan)
     } else {
         Ok(scan)
     }

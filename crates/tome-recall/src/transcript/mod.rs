@@ -87,8 +87,8 @@ impl Transcripts {
         Self { projects, clock, cache: TranscriptCache::default(), problems: Mutex::default() }
     }
 
-    /// Copies everything that has arrived since the last time. Several may do this at once: whoever
-    /// comes second finds the lines written and the cursor moved.
+    /// Appends the events after the cursor. Safe to run concurrently: the second call finds the lines
+    /// written and the cursor moved.
     pub fn write_new(&self, ledger: &Ledger) -> Result<TranscriptUpdate, HomeError> {
         let copied = self.write_pending(ledger);
         let problem = match &copied {
@@ -129,10 +129,10 @@ impl Transcripts {
         let vouched = ledger.cursor(TRANSCRIPT_WORKER)?;
         let mut lines = vec![0; events.len()];
         for ((project, session), wanted) in of_sessions {
-            let part = self.project_session(ledger, project, session, vouched)?;
-            let transcript = self.cache.get(&part.folder);
+            let project_session = self.project_session(ledger, project, session, vouched)?;
+            let transcript = self.cache.get(&project_session.folder);
             let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
-            let scan = transcript.refresh(&part)?;
+            let scan = transcript.refresh(&project_session)?;
             for n in wanted {
                 if let (Some(line), Some(event)) = (lines.get_mut(n), events.get(n)) {
                     *line = scan.find_line(&event.id).unwrap_or(0);
@@ -189,10 +189,10 @@ impl Transcripts {
         (project, session): &TranscriptKey,
         lines: &[EncodedLine],
     ) -> Result<(), HomeError> {
-        let part = self.project_session(ledger, project, session, vouched)?;
-        let transcript = self.cache.get(&part.folder);
+        let project_session = self.project_session(ledger, project, session, vouched)?;
+        let transcript = self.cache.get(&project_session.folder);
         let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
-        transcript.append_lines(&part, lines)
+        transcript.append_lines(&project_session, lines)
     }
 
     /// Reports how far the transcripts are, their size, and what could not be written the last time.

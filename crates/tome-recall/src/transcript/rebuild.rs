@@ -65,15 +65,15 @@ impl Transcripts {
         session: &SessionId,
         rebuilt: &mut TranscriptsRebuilt,
     ) -> Result<(), HomeError> {
-        let part =
+        let project_session =
             self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
-        let transcript = self.cache.get(&part.folder);
+        let transcript = self.cache.get(&project_session.folder);
         let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
         transcript.invalidate();
-        working_memory::ensure(&part.folder)?;
-        let path = part.folder.join(MESSAGES);
+        working_memory::ensure(&project_session.folder)?;
+        let path = project_session.folder.join(MESSAGES);
         let before = TranscriptScan::read(&path).map_err(HomeError::file("read", &path))?;
-        let file = part.rebuild_file(&path, &before)?;
+        let file = project_session.rebuild_file(&path, &before)?;
         rebuilt.files += 1;
         rebuilt.changed += u64::from(file.is_changed);
         rebuilt.events += file.events;

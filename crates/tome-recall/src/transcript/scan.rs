@@ -88,9 +88,9 @@ impl TranscriptScan {
             if read.is_empty() {
                 break;
             }
-            for piece in read.split_inclusive(|byte| *byte == b'\n') {
-                at += open.push_bytes(piece);
-                if piece.ends_with(b"\n") {
+            for chunk in read.split_inclusive(|byte| *byte == b'\n') {
+                at += open.push_bytes(chunk);
+                if chunk.ends_with(b"\n") {
                     let begun = at - 1 - open.len;
                     scan.add_line(&open, begun);
                     open = PartialLine::default();
@@ -160,14 +160,14 @@ impl TranscriptScan {
 
 impl PartialLine {
     /// Adds bytes of the line and returns how many.
-    fn push_bytes(&mut self, piece: &[u8]) -> u64 {
-        let text = piece.strip_suffix(b"\n").unwrap_or(piece);
-        let room = HEAD_BYTES.saturating_sub(self.head.len()).min(text.len());
-        self.head.extend(text.iter().take(room));
+    fn push_bytes(&mut self, chunk: &[u8]) -> u64 {
+        let text = chunk.strip_suffix(b"\n").unwrap_or(chunk);
+        let bytes_left = HEAD_BYTES.saturating_sub(self.head.len()).min(text.len());
+        self.head.extend(text.iter().take(bytes_left));
         self.last = text.last().copied().or(self.last);
         self.len += text.len() as u64;
         self.has_nul |= text.contains(&0);
-        piece.len() as u64
+        chunk.len() as u64
     }
 
     /// Id of the event, if the line is one.

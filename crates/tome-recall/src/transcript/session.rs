@@ -13,7 +13,7 @@ use tome_home::layout::MESSAGES;
 use tome_home::{FinalLink, HomeError, layout, open_regular};
 
 /// Maximum length of a foreign line to return.
-const FOREIGN_BYTES_MAX: u64 = 64 * 1024;
+const FOREIGN_LINE_BYTES_MAX: u64 = 64 * 1024;
 
 /// A session's events in one project.
 pub(super) struct ProjectSession<'a> {
@@ -88,19 +88,19 @@ impl Transcripts {
         session: &SessionId,
         number: u32,
     ) -> Result<SessionTranscriptLine, HomeError> {
-        let part =
+        let project_session =
             self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
-        if part.events()?.next().transpose()?.is_none() {
+        if project_session.events()?.next().transpose()?.is_none() {
             // Reading must not create a folder.
             return Ok(SessionTranscriptLine::Missing { lines: 0 });
         }
-        let transcript = self.cache.get(&part.folder);
+        let transcript = self.cache.get(&project_session.folder);
         let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
-        let scan = transcript.refresh(&part)?;
+        let scan = transcript.refresh(&project_session)?;
         if number == 0 || number > scan.lines {
             return Ok(SessionTranscriptLine::Missing { lines: scan.lines });
         }
-        let path = part.folder.join(MESSAGES);
+        let path = project_session.folder.join(MESSAGES);
         let text = read_file_line(&path, number).map_err(HomeError::file("read", &path))?;
         if let Some(id) = parse_event_id(&text)
             && scan.find_line(&id) == Some(number)
@@ -156,7 +156,7 @@ fn read_file_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8
         reader.skip_until(b'\n')?;
     }
     let mut line = Vec::new();
-    reader.take(FOREIGN_BYTES_MAX).read_until(b'\n', &mut line)?;
+    reader.take(FOREIGN_LINE_BYTES_MAX).read_until(b'\n', &mut line)?;
     if line.ends_with(b"\n") {
         line.pop();
     }

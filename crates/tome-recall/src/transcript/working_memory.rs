@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_somebody_has_just_made_is_left_alone() {
+    fn a_folder_created_meanwhile_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (making, path) = (folder.path().join(STAGING), folder.path().join(WORKING_MEMORY));
         create_template(&making).unwrap();

@@ -1,11 +1,11 @@
-//! Secrets that are recognised only by their context: commands, manifests, coloured output.
+//! Secrets that are recognized only by their context: commands, manifests, colored output.
 
 use serde_json::json;
 
-use super::{check, redactor};
+use super::{check, redact_json};
 
 #[test]
-fn escape_sequences() {
+fn cuts_secrets_behind_escape_sequences() {
     check(&[
         (
             "\u{1b}[34mpassword\u{1b}[0m=\u{1b}[32mhunter2\u{1b}[0m",
@@ -27,7 +27,7 @@ fn escape_sequences() {
 }
 
 #[test]
-fn commands() {
+fn cuts_arguments_of_commands() {
     check(&[
         ("mysql -uroot -phunter2 app", "mysql -uroot -p[redacted:password] app"),
         ("sudo mysql -u root -p'hun ter2' app", "sudo mysql -u root -p'[redacted:password]' app"),
@@ -47,10 +47,9 @@ fn commands() {
 }
 
 #[test]
-fn kubernetes_secrets() {
-    let mut value =
-        json!({"kind": "Secret", "data": {"pin": "MTIzNDU2"}, "metadata": {"name": "x"}});
-    redactor().redact_json(&mut value);
+fn cuts_kubernetes_secrets() {
+    let value = json!({"kind": "Secret", "data": {"pin": "MTIzNDU2"}, "metadata": {"name": "x"}});
+    let value = redact_json(&value);
     assert_eq!(
         value,
         json!({"kind": "Secret", "data": {"pin": "[redacted:password]"}, "metadata": {"name": "x"}})

@@ -4,14 +4,14 @@ use super::check_kept;
 
 /// Lines from real sessions, in many languages and from many tools; `␤` is a line break.
 #[test]
-fn lines_from_the_field() {
+fn keeps_ordinary_lines() {
     let lines: Vec<String> =
         include_str!("kept.txt").lines().map(|line| line.replace('␤', "\n")).collect();
     check_kept(&lines.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[test]
-fn prose() {
+fn keeps_prose() {
     check_kept(&[
         "the password is wrong",
         "reset your password: click the link",
@@ -59,7 +59,7 @@ fn prose() {
 }
 
 #[test]
-fn code() {
+fn keeps_code() {
     check_kept(&[
         "password = getpass()",
         "password = getpass.getpass('Password: ')",
@@ -147,7 +147,7 @@ fn code() {
 }
 
 #[test]
-fn placeholders() {
+fn keeps_placeholders() {
     check_kept(&[
         "password=***",
         "password: <your password>",
@@ -173,7 +173,7 @@ fn placeholders() {
 }
 
 #[test]
-fn addresses() {
+fn keeps_addresses_without_credentials() {
     check_kept(&[
         "https://example.com:8080/path@v1.2",
         "https://medium.com/@someone/a-story-0123456789ab",
@@ -188,7 +188,7 @@ fn addresses() {
 }
 
 #[test]
-fn fingerprints_and_settings() {
+fn keeps_fingerprints_and_settings() {
     check_kept(&[
         "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",
         "GIT_COMMIT=9f86d081884c7d659a2feaa0c55ad015a3bf4f1b",

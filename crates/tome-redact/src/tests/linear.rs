@@ -85,7 +85,7 @@ fn examined_bytes(text: &str) -> usize {
 }
 
 #[test]
-fn work_is_linear_for_any_repeated_piece() {
+fn work_is_linear_for_any_repeated_text() {
     const BYTES: usize = 6_000;
     let mut slow = String::new();
     for first in PIECES {

@@ -6,10 +6,18 @@ mod keeps;
 mod linear;
 mod properties;
 
-use super::{CustomPattern, Redactor};
+use serde_json::Value;
+
+use super::{CustomPattern, Redactor, rewrite_json};
 
 fn redactor() -> Redactor {
     Redactor::new(&[]).unwrap()
+}
+
+/// Redacts every string in a JSON value, including keys.
+fn redact_json(value: &Value) -> Value {
+    let redactor = redactor();
+    rewrite_json(value, &mut |text| redactor.redact(text))
 }
 
 /// Checks pairs of a text and its redacted form, and that redacting again changes nothing.

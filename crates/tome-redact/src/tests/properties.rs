@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 
-use super::redactor;
+use super::{redact_json, redactor};
 
 /// Fragments of secrets, names, quotes and marks, in any order.
 const PIECES: &[&str] = &[
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn words_and_code_are_returned_as_they_came(
+    fn words_and_code_are_unchanged(
         words in prop::collection::vec(prop::sample::select(WORDS), 0..60),
     ) {
         let text = words.join(" ");
@@ -260,12 +260,12 @@ proptest! {
     }
 
     #[test]
-    fn random_unicode_is_returned_as_it_came(text in "[^\\x00-\\x7F]{0,200}") {
+    fn random_unicode_is_unchanged(text in "[^\\x00-\\x7F]{0,200}") {
         prop_assert_eq!(redactor().redact(&text), text.as_str());
     }
 
     #[test]
-    fn a_token_is_found_wherever_it_stands(before in "\\PC{0,40}", after in "[^A-Za-z0-9_]\\PC{0,40}") {
+    fn a_token_is_found_at_any_position(before in "\\PC{0,40}", after in "[^A-Za-z0-9_]\\PC{0,40}") {
         const TOKEN: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
         let text = format!("{before}{TOKEN}{after}");
         prop_assert!(!redactor().redact(&text).contains("ghp_16C7"));
@@ -273,11 +273,8 @@ proptest! {
 
     #[test]
     fn redacting_json_twice_changes_nothing(texts in prop::collection::vec((any_text(), any_text()), 0..6)) {
-        let redactor = redactor();
-        let mut value: serde_json::Value = texts.into_iter().map(|(k, v)| (k, v.into())).collect::<serde_json::Map<_, _>>().into();
-        redactor.redact_json(&mut value);
-        let once = value.clone();
-        redactor.redact_json(&mut value);
-        prop_assert_eq!(value, once);
+        let value: serde_json::Value = texts.into_iter().map(|(k, v)| (k, v.into())).collect::<serde_json::Map<_, _>>().into();
+        let once = redact_json(&value);
+        prop_assert_eq!(redact_json(&once), once);
     }
 }

@@ -3,7 +3,7 @@
 //! `{}` stands for the secret. Prefixes, lengths and alphabets are those published by issuers and
 //! public rule sets.
 
-/// Tokens that are recognised in any context: name, specification.
+/// Tokens that are recognized in any context: name, specification.
 #[rustfmt::skip]
 pub const TOKENS: &[(&str, &str)] = &[
     ("aws access key id", "AKIA[C16]"),
@@ -175,7 +175,7 @@ pub const TOKENS: &[(&str, &str)] = &[
     ("private key in base64", "LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk[b200]"),
 ];
 
-/// Secrets that are recognised by their context: name, line, specification.
+/// Secrets that are recognized by their context: name, line, specification.
 #[rustfmt::skip]
 pub const LINES: &[(&str, &str, &str)] = &[
     ("password in shell", "export DB_PASSWORD={}", "[p12]"),

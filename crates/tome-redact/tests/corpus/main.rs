@@ -84,7 +84,7 @@ fn secrets_of_nearly_all_kinds_are_cut_in_all_surroundings() {
 }
 
 #[test]
-fn ordinary_strings_stay() {
+fn ordinary_strings_are_kept() {
     let redactor = Redactor::new(&[]).unwrap();
     let strings = ordinary::strings();
     assert!(strings.len() >= 130, "{} strings", strings.len());

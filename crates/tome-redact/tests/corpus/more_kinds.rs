@@ -1,4 +1,4 @@
-//! More kinds of secrets recognised by their context: commands, settings and source code.
+//! More kinds of secrets recognized by their context: commands, settings and source code.
 
 /// Name, line, specification.
 #[rustfmt::skip]

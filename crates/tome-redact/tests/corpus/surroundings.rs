@@ -1,4 +1,4 @@
-//! The contexts in which secrets occur: configuration, source code, coloured terminals.
+//! The contexts in which secrets occur: configuration, source code, colored terminals.
 
 /// The context of a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub enum Surrounding {
     Shell,
     /// Colours around the name and the value, as printed by `jq -C`.
     Colored,
-    /// A coloured match in the middle of the secret, as printed by `grep --color`.
+    /// A colored match in the middle of the secret, as printed by `grep --color`.
     ColoredInside,
     /// The same, with the escape byte in JSON notation.
     WrittenEscapes,

@@ -72,12 +72,12 @@ fn parse_plan(mut args: impl Iterator<Item = String>) -> Result<CrashTestPlan, S
     Ok(plan)
 }
 
-/// Finds the binary beside this one; builds it if it is missing.
+/// Finds the binary next to this one; builds it if it is missing.
 fn find_program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let beside = own.with_file_name(format!("tome{}", std::env::consts::EXE_SUFFIX));
-    if beside.exists() {
-        return Ok(beside);
+    let program = own.with_file_name(format!("tome{}", std::env::consts::EXE_SUFFIX));
+    if program.exists() {
+        return Ok(program);
     }
     let mut build = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     build.args(["build", "-p", "tome"]);
@@ -85,7 +85,7 @@ fn find_program() -> Result<PathBuf, String> {
         build.arg("--release");
     }
     match build.status() {
-        Ok(status) if status.success() && beside.exists() => Ok(beside),
-        _ => Err(format!("there is no {}: run `cargo build -p tome` first", beside.display())),
+        Ok(status) if status.success() && program.exists() => Ok(program),
+        _ => Err(format!("there is no {}: run `cargo build -p tome` first", program.display())),
     }
 }

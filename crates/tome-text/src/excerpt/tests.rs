@@ -61,7 +61,7 @@ fn a_long_text_is_cut_between_words() {
 }
 
 #[test]
-fn no_grapheme_is_split() {
+fn graphemes_are_never_split() {
     let marks = "e\u{301}\u{302}".repeat(200);
     for at in [0, 300, 600] {
         let shown = excerpt_line(&marks, &(at..at + 5), 50);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_ignored_for_the_purposes_of_its_classes() {
+    fn stop_words_match_only_their_classes() {
         use StopClass as C;
         for (word, ignored, kept) in [
             ("the", C::FUNCTION | C::DANGLING, C::COMMON | C::ASKING),

@@ -47,7 +47,7 @@ fn identifiers_are_equal_in_every_case_style() {
 }
 
 #[test]
-fn every_kind_of_run_yields_its_words_and_itself() {
+fn every_kind_of_compound_yields_its_words_and_itself() {
     check(
         "E0308 HTTP 404 sha256 x86_64 utf-8",
         expect![[r#"

@@ -3,7 +3,7 @@
 use tome_model::{FactKind, Millis};
 use tome_topics::{FactRecord, FileAction, FileRecord, SegmentRecord, TopicMap};
 
-use crate::made_up::*;
+use crate::generated::*;
 
 /// A session that changed `src/lexer.rs` and `src/other.rs`, with one statement.
 fn session(number: usize, kind: FactKind, weight: u32, text: &str) -> SegmentRecord {
@@ -51,7 +51,7 @@ fn the_newest_decision_about_the_file_counts() {
 }
 
 #[test]
-fn a_decision_that_may_not_hold_is_none() {
+fn a_decision_that_may_not_hold_is_left_out() {
     let replaced = session(
         9,
         FactKind::Convention,

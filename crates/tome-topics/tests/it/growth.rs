@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use tome_model::Millis;
 use tome_topics::{
-    FileAction, FileLookup, FileRecord, SegmentRecord, TopicKind, TopicMap, TopicNames,
+    FileAction, FileLookup, FileRecord, GroupIds, SegmentRecord, TopicKind, TopicMap,
 };
 
-use crate::made_up::*;
+use crate::generated::*;
 
 fn group_of(map: &TopicMap, id: &str) -> Option<String> {
-    let all = map.memberships().into_iter();
+    let all = map.group_ids().groups.clone().into_iter();
     all.filter(|(_, members)| members.contains(id)).map(|(id, _)| id).next()
 }
 
@@ -49,18 +49,18 @@ fn a_new_segment_joins_the_nearest_group() {
     let later = map.join(vec![changed], &dropped);
     assert_eq!(later.status().segments, 23);
     assert_eq!(group_of(&later, known[0].id.as_str()), group_of(&map, known[0].id.as_str()));
-    assert_eq!(later.names().groups.len(), 3);
+    assert_eq!(later.group_ids().groups.len(), 3);
 }
 
 #[test]
 fn known_groups_are_restored_without_clustering() {
     let known: Vec<SegmentRecord> = (0..24).map(|number| segment(number, number % 3)).collect();
     let map = build(&known);
-    let restored = TopicMap::restore(known, map.names());
+    let restored = TopicMap::restore(known, map.group_ids());
     assert_eq!(restored.top(TopicKind::Group, 9).len(), 3);
     assert_eq!(memberships(&restored), memberships(&map));
-    assert_eq!(restored.names(), map.names());
-    assert_eq!(TopicMap::restore(Vec::new(), map.names()).status().groups, 0);
+    assert_eq!(restored.group_ids(), map.group_ids());
+    assert_eq!(TopicMap::restore(Vec::new(), map.group_ids()).status().groups, 0);
 }
 
 /// Two groups merge while a person looks at one of them: its id leads to the merged group.
@@ -76,7 +76,7 @@ fn a_topic_that_merged_still_opens() {
         one.branch = Some("feature/both".to_owned());
         one.vector = segment(0, 1).vector;
     }
-    let after = TopicMap::build(segments, before.names());
+    let after = TopicMap::build(segments, before.group_ids());
     assert_eq!(after.status().groups, 1);
     let pages: Vec<_> = ids.iter().map(|id| after.page(id).expect("a page")).collect();
     assert_eq!(pages[0].topic.id, pages[1].topic.id);
@@ -84,10 +84,10 @@ fn a_topic_that_merged_still_opens() {
 }
 
 #[test]
-fn ids_of_another_home_lead_nowhere() {
+fn ids_of_another_home_are_not_found() {
     let ours = build(&(0..8).map(|number| segment(number, 1)).collect::<Vec<_>>());
-    let theirs = build(&(200..208).map(|number| segment(number, 2)).collect::<Vec<_>>());
-    for topic in theirs.top(TopicKind::Group, 9) {
+    let other = build(&(200..208).map(|number| segment(number, 2)).collect::<Vec<_>>());
+    for topic in other.top(TopicKind::Group, 9) {
         assert_eq!(ours.page(&topic.id), None);
         assert_eq!(ours.resolve(&topic.id), None);
     }
@@ -95,7 +95,7 @@ fn ids_of_another_home_lead_nowhere() {
 
 /// Paths that no person would choose, in several scripts: each has a page or none, and nothing panics.
 #[test]
-fn odd_paths_are_topics_like_others() {
+fn unusual_paths_are_topics() {
     let long = format!("src/{}.rs", "x".repeat(3_000));
     let paths =
         ["src/日本語.rs", "src/файл.rs", "مجلد/ملف.rs", "a b/c\u{301}.rs", "\u{1b}[2J.rs", &long];
@@ -126,18 +126,18 @@ fn odd_paths_are_topics_like_others() {
 }
 
 #[test]
-fn recent_and_shared_groups() {
+fn recent_and_shared_groups_are_found() {
     let segments: Vec<SegmentRecord> = (0..24).map(|number| segment(number, number / 12)).collect();
     let map = build(&segments);
     let recent = map.recent_groups(segments[13].first_at, 9);
     assert_eq!(recent.len(), 1, "{recent:?}");
     assert_eq!(map.recent_groups(Millis(0), 9).len(), 2);
     assert!(map.recent_groups(Millis(u64::MAX), 9).is_empty());
-    let moment = |number: usize| (segments[number].session.as_str(), segments[number].first_at);
-    let shared = map.shared_group([moment(12), moment(20), moment(1)].into_iter());
+    let start_of = |number: usize| (segments[number].session.as_str(), segments[number].first_at);
+    let shared = map.shared_group([start_of(12), start_of(20), start_of(1)].into_iter());
     assert_eq!(shared.map(|topic| topic.id), Some(recent[0].id.clone()));
-    assert_eq!(map.shared_group([moment(1), moment(20)].into_iter()), None, "one each");
+    assert_eq!(map.shared_group([start_of(1), start_of(20)].into_iter()), None, "one each");
     assert_eq!(map.shared_group([("unknown", Millis(1))].into_iter()), None);
-    let empty = TopicMap::build(Vec::new(), &TopicNames::default());
-    assert_eq!(empty.shared_group([moment(1)].into_iter()), None);
+    let empty = TopicMap::build(Vec::new(), &GroupIds::default());
+    assert_eq!(empty.shared_group([start_of(1)].into_iter()), None);
 }

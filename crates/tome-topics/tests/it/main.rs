@@ -7,6 +7,6 @@
 )]
 
 mod decisions;
+mod generated;
 mod growth;
-mod made_up;
 mod pages;

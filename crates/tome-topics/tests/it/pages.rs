@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 use tome_model::{FactKind, Millis};
 use tome_topics::{
-    ErrorRecord, FactRecord, FileAction, FileLookup, FileRecord, MoveRecord, ProblemState,
-    SegmentRecord, TopicKind, TopicMap, TopicNames,
+    ErrorRecord, FactRecord, FileAction, FileLookup, FileRecord, GroupIds, MoveRecord,
+    ProblemState, SegmentRecord, TopicKind, TopicMap,
 };
 
-use crate::made_up::*;
+use crate::generated::*;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
@@ -24,7 +24,7 @@ proptest! {
         shuffled.sort_by_key(|one| tome_model::hash_parts("test", &[&seed.to_string(), one.id.as_str()]));
         shuffled.extend(segments.iter().take(3).cloned());
         let (one, other) = (build(&segments), build(&shuffled));
-        prop_assert_eq!(one.names(), other.names());
+        prop_assert_eq!(one.group_ids(), other.group_ids());
         prop_assert_eq!(one.status(), other.status());
         for kind in TopicKind::ALL {
             prop_assert_eq!(one.top(kind, 100), other.top(kind, 100));
@@ -43,14 +43,14 @@ proptest! {
     ) {
         let segments: Vec<SegmentRecord> =
             works.iter().enumerate().map(|(number, work)| segment(number, *work)).collect();
-        let mut names = TopicNames::default();
+        let mut names = GroupIds::default();
         let mut given: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
         let mut count = 4;
         for step in steps {
             count = (count + step).min(segments.len());
             let map = TopicMap::build(segments[..count].to_vec(), &names);
             for (id, before) in &names.groups {
-                let now = map.memberships().into_iter().max_by_key(|(_, now)| {
+                let now = map.group_ids().groups.clone().into_iter().max_by_key(|(_, now)| {
                     now.intersection(before).count()
                 });
                 let resolved = map.resolve(id);
@@ -64,10 +64,10 @@ proptest! {
                     prop_assert_eq!(resolved.unwrap(), now);
                 }
             }
-            names = map.names().clone();
+            names = map.group_ids().clone();
             given.extend(names.groups.keys().cloned());
             let rebuilt = TopicMap::build(segments[..count].to_vec(), &names);
-            prop_assert_eq!(&names.groups, &rebuilt.names().groups);
+            prop_assert_eq!(&names.groups, &rebuilt.group_ids().groups);
             prop_assert_eq!(memberships(&rebuilt), memberships(&build(&segments[..count])));
         }
         let map = TopicMap::build(segments[..count].to_vec(), &names);
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn pieces_of_work_are_told_apart_and_labelled() {
+fn separate_work_is_grouped_and_labeled() {
     let segments: Vec<SegmentRecord> =
         (0..60).map(|number| segment(number, number * 7 % 5)).collect();
     let map = build(&segments);
@@ -99,7 +99,7 @@ fn pieces_of_work_are_told_apart_and_labelled() {
 }
 
 #[test]
-fn nothing_and_little_have_no_groups() {
+fn few_segments_form_no_groups() {
     let empty = build(&[]);
     assert_eq!(empty.status(), tome_topics::TopicStatus::default());
     assert!(empty.search("parser", 5).is_empty() && empty.page("t-abcdef").is_none());
@@ -111,7 +111,7 @@ fn nothing_and_little_have_no_groups() {
 
 /// A repository where every session touches the same file: that file joins nothing.
 #[test]
-fn a_file_of_every_segment_joins_nothing() {
+fn a_file_of_every_segment_links_no_segments() {
     let segments: Vec<SegmentRecord> = (0..40)
         .map(|number| {
             let mut one = segment(number, number);
@@ -174,7 +174,7 @@ fn a_file_page_follows_renames() {
 }
 
 #[test]
-fn problems_say_whether_they_were_solved() {
+fn problems_show_whether_they_were_solved() {
     let mut segments: Vec<SegmentRecord> = (0..3).map(|number| segment(number, 0)).collect();
     let problem = |text: &str, number: u64, at: Millis| FactRecord {
         kind: FactKind::Problem,
@@ -207,7 +207,7 @@ fn problems_say_whether_they_were_solved() {
 }
 
 #[test]
-fn records_come_back_from_their_text() {
+fn records_round_trip_as_text() {
     let one = segment(7, 3);
     let text = serde_json::to_string(&one).unwrap();
     assert_eq!(serde_json::from_str::<SegmentRecord>(&text).unwrap(), one);
@@ -221,6 +221,6 @@ fn many_segments_in_any_order_give_the_same_groups() {
     let mut reversed = segments.clone();
     reversed.reverse();
     let (one, other) = (build(&segments), build(&reversed));
-    assert_eq!(one.names(), other.names());
+    assert_eq!(one.group_ids(), other.group_ids());
     assert!(one.status().groups >= 40, "{:?}", one.status());
 }

@@ -295,7 +295,7 @@ fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
             );
         }
     }
-    let coder = daemon.engine.recall().report_coder().ok().filter(|report| report.folder.is_dir());
+    let coder = daemon.engine.recall().report_coder_indexes().ok().filter(|report| report.folder.is_dir());
     index_reports.extend(coder.map(indexes::index_set_to_wire));
     if let Some(indexes) = &mut status.finder {
         indexes.index_sets = index_reports;
@@ -335,7 +335,7 @@ fn inspect_store(daemon: &Daemon, path: &Path) -> Result<StoreInspection, Recall
             StoreMode::PerProject => path.parent().map_or(0, disk_bytes),
             StoreMode::Unified => store.disk_bytes(),
         },
-        indexes: daemon.engine.recall().index_report(&store)?,
+        indexes: daemon.engine.recall().report_indexes(&store)?,
     })
 }
 

@@ -73,7 +73,7 @@ fn add_external_workers(
     let store = daemon.engine.stores().open(path)?;
     response.workers.push(worker_to_wire(daemon.engine.transcripts().report(&store)?));
     response.workers.push(worker_to_wire(daemon.engine.topics().report(&store)?));
-    if let Some(indexes) = daemon.engine.recall().index_report(&store)? {
+    if let Some(indexes) = daemon.engine.recall().report_indexes(&store)? {
         response.finder = indexes.folder.display().to_string();
         response.finder_problems = indexes.problems;
         response.workers.extend(indexes.indexes.into_iter().map(worker_to_wire));

@@ -109,7 +109,7 @@ fn looks_like_a_path(quoted: &str, page: &str) -> bool {
         || is_about_code && quoted.ends_with('/')
 }
 
-/// Paths may be abbreviated: `tome-redact/src/rules.rs`, `rules.rs`, `extract/`.
+/// Paths may be abbreviated: `tome-redact/src/token_rules.rs`, `token_rules.rs`, `extract/`.
 fn exists(path: &str, tree: &BTreeSet<String>) -> bool {
     let path = path.trim_end_matches('/');
     tree.iter().map(|entry| entry.trim_end_matches('/')).any(|entry| {

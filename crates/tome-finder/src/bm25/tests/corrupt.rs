@@ -28,39 +28,39 @@ fn some(words: &Bm25Index) {
 }
 
 #[test]
-fn no_folder_or_an_empty_one_is_missing() {
-    let scene = Scene::new();
-    assert!(matches!(scene.open(), Err(FinderError::Missing(_))));
-    fs::create_dir_all(scene.folder()).unwrap();
-    assert!(matches!(scene.open(), Err(FinderError::Missing(_))));
+fn opening_an_absent_or_empty_folder_reports_missing() {
+    let fixture = Fixture::new();
+    assert!(matches!(fixture.open(), Err(FinderError::Missing(_))));
+    fs::create_dir_all(fixture.folder()).unwrap();
+    assert!(matches!(fixture.open(), Err(FinderError::Missing(_))));
 }
 
 #[test]
-fn a_new_index_replaces_whatever_was_there() {
-    let scene = Scene::new();
-    fs::create_dir_all(scene.folder().join("foreign")).unwrap();
-    scene.make();
-    assert!(!scene.folder().join("foreign").exists());
-    fs::remove_dir_all(scene.folder()).unwrap();
-    fs::File::create(scene.folder()).unwrap();
-    let words = scene.make();
+fn creating_an_index_replaces_existing_files() {
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.folder().join("foreign")).unwrap();
+    fixture.make();
+    assert!(!fixture.folder().join("foreign").exists());
+    fs::remove_dir_all(fixture.folder()).unwrap();
+    fs::File::create(fixture.folder()).unwrap();
+    let words = fixture.make();
     assert_eq!((words.cursor().as_str(), words.entry_count()), ("", 0));
     assert!(words.is_intact());
 }
 
 #[test]
-fn every_file_may_be_missing_cut_or_overwritten() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn missing_truncated_and_overwritten_files_are_detected() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     some(&words);
     while !words.release_writer().unwrap() {}
     let expected = ask(&words, "some words");
     drop(words);
-    for file in files(&scene.folder()) {
+    for file in files(&fixture.folder()) {
         let name = file.file_name().unwrap();
         for change in ["missing", "empty", "half", "garbage"] {
-            let other = Scene::new();
-            copy(&scene.folder(), &other.folder());
+            let other = Fixture::new();
+            copy(&fixture.folder(), &other.folder());
             let path = other.folder().join(name);
             let bytes = fs::read(&path).unwrap();
             let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
@@ -90,14 +90,14 @@ fn every_file_may_be_missing_cut_or_overwritten() {
 }
 
 #[test]
-fn a_single_changed_byte_is_noticed() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn a_single_changed_byte_is_detected() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     some(&words);
     while !words.release_writer().unwrap() {}
     drop(words);
     let is_checked = |file: &&PathBuf| file.extension().is_none_or(|ending| ending != "lock");
-    for file in files(&scene.folder()).iter().filter(is_checked) {
+    for file in files(&fixture.folder()).iter().filter(is_checked) {
         let whole = fs::read(file).unwrap();
         for at in (0..whole.len()).step_by(whole.len() / 7 + 1).chain([whole.len() - 1]) {
             let mut bytes = whole.clone();
@@ -105,20 +105,20 @@ fn a_single_changed_byte_is_noticed() {
             std::io::Write::write_all(&mut fs::File::create(file).unwrap(), &bytes).unwrap();
             let name = file.file_name().unwrap();
             assert!(
-                matches!(scene.open(), Err(FinderError::Damaged { .. })),
+                matches!(fixture.open(), Err(FinderError::Damaged { .. })),
                 "{name:?} at {at} of {}",
                 whole.len()
             );
         }
         std::io::Write::write_all(&mut fs::File::create(file).unwrap(), &whole).unwrap();
     }
-    assert_eq!(scene.open().unwrap().entry_count(), 20);
+    assert_eq!(fixture.open().unwrap().entry_count(), 20);
 }
 
 #[test]
-fn files_that_are_cut_short_while_it_is_open_end_nobody() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn truncating_files_of_an_open_index_does_not_crash() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     // Long postings lists are read from disk on demand.
     let many = |seq: u64| {
         let text: String = (0..800).map(|n| format!("w{} ", (seq * 7 + n) % 2_000)).collect();
@@ -126,11 +126,11 @@ fn files_that_are_cut_short_while_it_is_open_end_nobody() {
     };
     words.write(put((0..250).map(many).collect(), "end")).unwrap();
     while !words.release_writer().unwrap() {}
-    let lists = files(&scene.folder());
+    let lists = files(&fixture.folder());
     let lists = lists.iter().filter(|file| file.extension().is_some_and(|of| of == "idx"));
     assert!(lists.map(|file| fs::metadata(file).unwrap().len()).max().unwrap() > 256 << 10);
     assert_eq!(ask(&words, "every").len(), 100);
-    for file in files(&scene.folder()) {
+    for file in files(&fixture.folder()) {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
     assert!(!words.is_intact());
@@ -141,9 +141,9 @@ fn files_that_are_cut_short_while_it_is_open_end_nobody() {
 }
 
 #[test]
-fn it_is_whole_while_it_is_written_to() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn the_index_stays_readable_during_writes() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -159,46 +159,46 @@ fn it_is_whole_while_it_is_written_to() {
 }
 
 #[test]
-fn foreign_files_do_no_harm() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn foreign_files_are_ignored() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     some(&words);
-    std::io::Write::write_all(&mut fs::File::create(scene.folder().join("x.idx")).unwrap(), b"?")
+    std::io::Write::write_all(&mut fs::File::create(fixture.folder().join("x.idx")).unwrap(), b"?")
         .unwrap();
-    fs::create_dir(scene.folder().join("y")).unwrap();
+    fs::create_dir(fixture.folder().join("y")).unwrap();
     assert!(words.is_intact());
     drop(words);
-    let words = scene.open().unwrap();
+    let words = fixture.open().unwrap();
     some(&words);
     assert_eq!(ask(&words, "words").len(), 40);
 }
 
 #[test]
 fn an_index_of_another_scheme_is_damaged() {
-    let scene = Scene::new();
-    drop(scene.make());
-    let meta = scene.folder().join(META);
+    let fixture = Fixture::new();
+    drop(fixture.make());
+    let meta = fixture.folder().join(META);
     let text = fs::read_to_string(&meta).unwrap();
     let other = text.replace("\\\"cut\\\":", "\\\"cut\\\":9");
     assert_ne!(text, other);
     std::io::Write::write_all(&mut fs::File::create(&meta).unwrap(), other.as_bytes()).unwrap();
-    assert!(matches!(scene.open(), Err(FinderError::Damaged { .. })));
+    assert!(matches!(fixture.open(), Err(FinderError::Damaged { .. })));
 }
 
 #[test]
-fn it_notices_that_its_files_went_away_and_answers_meanwhile() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn an_open_index_detects_deleted_files_and_still_answers() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     some(&words);
     while !words.release_writer().unwrap() {}
     assert!(words.is_intact());
     let before = ask(&words, "some words");
-    let gone = files(&scene.folder())
+    let gone = files(&fixture.folder())
         .into_iter()
         .find(|file| file.extension().is_some_and(|ending| ending == "term"));
     fs::remove_file(gone.unwrap()).unwrap();
     assert!(!words.is_intact());
-    fs::remove_dir_all(scene.folder()).unwrap();
+    fs::remove_dir_all(fixture.folder()).unwrap();
     assert!(!words.is_intact());
     assert_eq!(ask(&words, "some words"), before);
     assert!(words.write(put(vec![event(99, "more")], "more")).is_err());
@@ -207,26 +207,26 @@ fn it_notices_that_its_files_went_away_and_answers_meanwhile() {
 
 #[cfg(unix)]
 #[test]
-fn files_are_their_owners() {
+fn index_files_are_readable_by_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let scene = Scene::new();
-    let words = scene.make();
+    let fixture = Fixture::new();
+    let words = fixture.make();
     some(&words);
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&scene.folder()), 0o700);
-    for file in files(&scene.folder()) {
+    assert_eq!(mode(&fixture.folder()), 0o700);
+    for file in files(&fixture.folder()) {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
 }
 
 #[test]
-fn what_was_not_committed_is_not_there_and_nothing_holds_the_next_one_up() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn uncommitted_entries_are_dropped_and_leave_no_lock() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     words.write(put(vec![event(1, "first")], "1")).unwrap();
     // As after a kill: the folder while a writer is open, plus a partially written file.
-    let killed = Scene::new();
-    copy(&scene.folder(), &killed.folder());
+    let killed = Fixture::new();
+    copy(&fixture.folder(), &killed.folder());
     fs::File::create(killed.folder().join("0123456789abcdef0123456789abcdef.idx")).unwrap();
     let again = killed.open().unwrap();
     assert_eq!(again.cursor(), "1");
@@ -237,8 +237,8 @@ fn what_was_not_committed_is_not_there_and_nothing_holds_the_next_one_up() {
 
 #[test]
 fn many_small_writes_make_few_segments() {
-    let scene = Scene::new();
-    let words = scene.make();
+    let fixture = Fixture::new();
+    let words = fixture.make();
     for seq in 0..40 {
         let gone = if seq % 3 == 0 { vec!["n".to_owned()] } else { vec![] };
         let put = vec![event(seq, "one more"), note("n", "replaced")];
@@ -248,11 +248,11 @@ fn many_small_writes_make_few_segments() {
     assert!(words.snapshot().segments.len() < 5, "{}", words.snapshot().segments.len());
     assert_eq!(words.entry_count(), 41);
     assert!(words.is_intact());
-    let segments = files(&scene.folder())
+    let segments = files(&fixture.folder())
         .iter()
         .filter(|file| file.extension().is_some_and(|of| of == "idx"))
         .count();
     assert!(segments < 5, "{segments}");
     drop(words);
-    assert_eq!(scene.open().unwrap().entry_count(), 41);
+    assert_eq!(fixture.open().unwrap().entry_count(), 41);
 }

@@ -77,15 +77,15 @@ fn filter() -> impl Strategy<Value = EntryFilter> {
         proptest::collection::vec(0..4_u8, 0..3)
             .prop_map(move |these| these.iter().map(|at| format!("{of}{at}")).collect::<Vec<_>>())
     };
-    let moment = || proptest::option::of((0..60_u64).prop_map(Millis));
+    let any_time = || proptest::option::of((0..60_u64).prop_map(Millis));
     (
         proptest::collection::vec(0..6_usize, 0..3),
         proptest::option::weighted(0.2, prop_oneof![Just("/p".to_owned()), Just("/q".to_owned())]),
         proptest::option::weighted(0.3, (0..4_u8).prop_map(|at| format!("s{at}"))),
         few("a"),
         few("k"),
-        moment(),
-        moment(),
+        any_time(),
+        any_time(),
     )
         .prop_map(|(sources, project, session, agents, kinds, since, until)| EntryFilter {
             sources: sources.into_iter().map(|at| EntrySource::ALL[at]).collect(),
@@ -173,12 +173,12 @@ fn hit_ranges(found: &[IndexHit]) -> BTreeSet<(EntryKey, ByteRange)> {
     found.iter().map(|found| (found.key.clone(), found.range)).collect()
 }
 
-fn run(scene: &Scene, model: &mut Model, steps: &[Step]) -> Bm25Index {
-    let mut words = scene.make();
+fn run(fixture: &Fixture, model: &mut Model, steps: &[Step]) -> Bm25Index {
+    let mut words = fixture.make();
     for step in steps {
         if matches!(step, Step::Reopen) {
             drop(words);
-            words = scene.open().unwrap();
+            words = fixture.open().unwrap();
         }
         words.write(model.step(step)).unwrap();
     }
@@ -189,12 +189,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     #[test]
-    fn it_finds_what_is_there_and_lets_through_what_it_should(
+    fn search_agrees_with_a_simple_model(
         steps in steps(), query in text(), filter in filter(),
     ) {
-        let scene = Scene::new();
+        let fixture = Fixture::new();
         let mut model = Model::default();
-        let words = run(&scene, &mut model, &steps);
+        let words = run(&fixture, &mut model, &steps);
         let found = words.search(&Bm25Query { text: query.clone() }, &filter, 1_000).unwrap();
         prop_assert_eq!(hit_ranges(&found), model.matching(&query, &filter));
         prop_assert_eq!(words.entry_count(), model.entries.len() as u64);
@@ -210,18 +210,18 @@ proptest! {
     }
 
     #[test]
-    fn made_again_it_answers_identically(steps in steps(), query in text(), filter in filter()) {
-        let scene = Scene::new();
+    fn a_rebuilt_index_returns_the_same_hits(steps in steps(), query in text(), filter in filter()) {
+        let fixture = Fixture::new();
         let mut model = Model::default();
-        let words = run(&scene, &mut model, &steps);
+        let words = run(&fixture, &mut model, &steps);
         let answer = |words: &Bm25Index| {
             words.search(&Bm25Query { text: query.clone() }, &filter, 5).unwrap()
         };
         let before = answer(&words);
         drop(words);
-        prop_assert_eq!(&answer(&scene.open().unwrap()), &before);
+        prop_assert_eq!(&answer(&fixture.open().unwrap()), &before);
         // From scratch in one write: other segments and no deleted entries.
-        let other = Scene::new();
+        let other = Fixture::new();
         let fresh = other.make();
         fresh.write(put(model.entries, "")).unwrap();
         prop_assert_eq!(&answer(&fresh), &before);
@@ -229,8 +229,8 @@ proptest! {
 
     #[test]
     fn an_entry_is_found_by_any_of_its_words(text in "\\PC{1,60}") {
-        let scene = Scene::new();
-        let words = scene.make();
+        let fixture = Fixture::new();
+        let words = fixture.make();
         words.write(put(vec![event(1, &text)], "")).unwrap();
         for term in stemmed_terms(&text) {
             let (idf, absent) = (words.idf(&term).unwrap(), words.idf("in no text").unwrap());

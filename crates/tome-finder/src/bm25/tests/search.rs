@@ -4,8 +4,8 @@ use super::*;
 
 #[test]
 fn a_word_is_found_in_any_form_and_case() {
-    let scene = Scene::new();
-    let words = scene.make();
+    let fixture = Fixture::new();
+    let words = fixture.make();
     words
         .write(put(
             vec![
@@ -37,9 +37,9 @@ fn a_word_is_found_in_any_form_and_case() {
 }
 
 #[test]
-fn identifiers_paths_hashes_and_versions_are_found_by_what_people_write() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn identifiers_paths_hashes_and_versions_are_found_in_every_spelling() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     words
         .write(put(
             vec![
@@ -81,9 +81,9 @@ fn identifiers_paths_hashes_and_versions_are_found_by_what_people_write() {
 }
 
 #[test]
-fn words_that_say_nothing_are_looked_for_only_alone() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn stop_words_count_only_in_a_query_without_other_words() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     words.write(put(vec![event(1, "to be or not to be"), event(2, "the parser")], "")).unwrap();
     assert_eq!(seqs(&words, "to be or not to be"), [1]);
     assert_eq!(seqs(&words, "is it to be the parser"), [2]);
@@ -91,8 +91,8 @@ fn words_that_say_nothing_are_looked_for_only_alone() {
 
 #[test]
 fn a_common_word_in_a_title_is_still_common() {
-    let scene = Scene::new();
-    let words = scene.make();
+    let fixture = Fixture::new();
+    let words = fixture.make();
     let mut entries: Vec<IndexEntry> =
         (1..=50).map(|seq| event(seq, "run the test again")).collect();
     entries.push(IndexEntry { title: "test".into(), ..note("n", "something else entirely") });
@@ -103,8 +103,8 @@ fn a_common_word_in_a_title_is_still_common() {
 
 #[test]
 fn titles_and_keywords_are_found() {
-    let scene = Scene::new();
-    let words = scene.make();
+    let fixture = Fixture::new();
+    let words = fixture.make();
     let entry =
         IndexEntry { title: "Lexer day".into(), keywords: "tokens".into(), ..note("n", "nothing") };
     words.write(put(vec![entry], "")).unwrap();
@@ -114,9 +114,9 @@ fn titles_and_keywords_are_found() {
 }
 
 #[test]
-fn equally_good_entries_are_in_the_order_of_source_key_and_part() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn ties_are_sorted_by_source_key_and_range() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     for seq in [7, 3, 9, 1] {
         words.write(put(vec![event(seq, "same text")], "")).unwrap();
     }
@@ -137,9 +137,9 @@ fn equally_good_entries_are_in_the_order_of_source_key_and_part() {
 }
 
 #[test]
-fn hostile_texts_and_questions_do_no_harm() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn hostile_texts_and_queries_do_not_fail() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     let texts = [
         "x".repeat(1 << 20),
         "\0".repeat(1 << 18),
@@ -179,9 +179,9 @@ fn hostile_texts_and_questions_do_no_harm() {
 }
 
 #[test]
-fn rarer_terms_say_more() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn rarer_terms_score_more() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     words
         .write(put(vec![event(1, "common rare"), event(2, "common"), event(3, "common")], ""))
         .unwrap();
@@ -194,9 +194,9 @@ fn rarer_terms_say_more() {
 }
 
 #[test]
-fn a_score_is_what_its_terms_add_up_to() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn a_score_is_the_sum_of_its_terms() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     let texts = ["alpha beta beta gamma", "alpha", "beta src/main.rs", "fooBar alpha"];
     words
         .write(put(texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect(), ""))
@@ -217,9 +217,9 @@ fn a_score_is_what_its_terms_add_up_to() {
 }
 
 #[test]
-fn the_best_few_are_the_first_of_all_however_many_there_are() {
-    let scene = Scene::new();
-    let words = scene.make();
+fn the_top_hits_do_not_depend_on_the_limit() {
+    let fixture = Fixture::new();
+    let words = fixture.make();
     // Enough for several windows, and for the minimum score to skip clauses.
     let mut chance = 12_345_u64;
     let mut next = || {

@@ -17,12 +17,17 @@ fn keys(found: &[IndexHit]) -> Vec<EntryKey> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
-fn near(index: &VectorIndex, vector: &[f32], filter: &EntryFilter, limit: usize) -> Vec<IndexHit> {
+fn search_by_vector(
+    index: &VectorIndex,
+    vector: &[f32],
+    filter: &EntryFilter,
+    limit: usize,
+) -> Vec<IndexHit> {
     index.search_by_cosine(&index.prepare_query_vector(vector).unwrap(), filter, limit).unwrap()
 }
 
 #[test]
-fn finds_what_means_the_same() {
+fn a_paraphrase_is_found() {
     let folder = TempDir::new().unwrap();
     let index = with_sentences(&folder.path().join("vectors"));
     let found = index.search("async library choice", &EntryFilter::default(), 2).unwrap();
@@ -36,7 +41,7 @@ fn finds_what_means_the_same() {
 }
 
 #[test]
-fn nothing_to_look_for_or_in_finds_nothing() {
+fn an_empty_query_or_index_finds_nothing() {
     let folder = TempDir::new().unwrap();
     let empty = VectorIndex::create(&folder.path().join("empty"), builtin()).unwrap();
     assert_eq!(empty.search("anything", &EntryFilter::default(), 5).unwrap(), []);
@@ -49,7 +54,7 @@ fn nothing_to_look_for_or_in_finds_nothing() {
 }
 
 #[test]
-fn an_event_says_how_near_it_is() {
+fn event_similarity_equals_the_score_of_a_search() {
     let folder = TempDir::new().unwrap();
     let index = with_sentences(&folder.path().join("vectors"));
     let long: Vec<IndexEntry> = (0..20)
@@ -60,21 +65,21 @@ fn an_event_says_how_near_it_is() {
         .collect();
     index.write(put(long, "9")).unwrap();
     index.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
-    let question = index.embed_query("which async runtime").unwrap();
-    let found = index.search_vector(&question, &EntryFilter::default(), 99).unwrap();
-    // Same scores as the search; of an event with many chunks, only the named ones.
+    let query_vector = index.embed_query("which async runtime").unwrap();
+    let found = index.search_vector(&query_vector, &EntryFilter::default(), 99).unwrap();
+    // Same scores as the search; an event with many chunks is compared by the named ones only.
     for seq in 1..=11 {
         let named = [ByteRange { from: 1, to: 2 }, ByteRange { from: 9, to: 10 }];
-        let near = index.event_similarity(&question, seq, &named).unwrap();
-        let is_meant = |one: &&IndexHit| {
+        let similar = index.event_similarity(&query_vector, seq, &named).unwrap();
+        let is_compared = |one: &&IndexHit| {
             one.key == EntryKey::Event(seq) && (seq != 9 || named.contains(&one.range))
         };
-        let searched: Vec<IndexHit> = found.iter().filter(is_meant).cloned().collect();
-        assert_eq!(near, searched, "{seq}");
+        let searched: Vec<IndexHit> = found.iter().filter(is_compared).cloned().collect();
+        assert_eq!(similar, searched, "{seq}");
     }
-    assert_eq!(index.event_similarity(&question, 9, &[]).unwrap(), []);
-    assert_eq!(index.event_similarity(&question, 12, &[]).unwrap(), []);
-    assert!(!index.event_similarity(&question, 11, &[]).unwrap().is_empty());
+    assert_eq!(index.event_similarity(&query_vector, 9, &[]).unwrap(), []);
+    assert_eq!(index.event_similarity(&query_vector, 12, &[]).unwrap(), []);
+    assert!(!index.event_similarity(&query_vector, 11, &[]).unwrap().is_empty());
 }
 
 #[test]
@@ -92,7 +97,7 @@ fn an_entry_without_a_vector_is_kept_and_never_found() {
 }
 
 #[test]
-fn a_named_thing_can_be_replaced_and_go() {
+fn a_named_entry_can_be_replaced_and_removed() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let write = |gone: &[&str], entries: Vec<IndexEntry>| {
@@ -118,7 +123,7 @@ fn a_named_thing_can_be_replaced_and_go() {
 }
 
 #[test]
-fn a_question_is_about_what_is_rare_in_the_index() {
+fn rare_tokens_of_the_index_weigh_more_in_a_query() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let texts = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
@@ -131,7 +136,7 @@ fn a_question_is_about_what_is_rare_in_the_index() {
 }
 
 #[test]
-fn a_selective_filter_is_not_starved() {
+fn a_selective_filter_still_finds_its_matches() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let mut entries: Vec<_> = (0..3_000).map(|seq| event(seq, "the sea and the ships")).collect();
@@ -148,10 +153,10 @@ fn a_selective_filter_is_not_starved() {
 }
 
 #[test]
-fn long_stretches_of_one_session_are_filtered_too() {
+fn long_runs_of_one_session_are_filtered() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
-    let of = |seq: u64| {
+    let entry = |seq: u64| {
         let session = format!("long {}", seq / 600);
         IndexEntry {
             session,
@@ -159,14 +164,14 @@ fn long_stretches_of_one_session_are_filtered_too() {
             ..event(seq, "the sea and the ships")
         }
     };
-    index.write(put((0..1_800).map(of).collect(), "")).unwrap();
+    index.write(put((0..1_800).map(entry).collect(), "")).unwrap();
     let filter = EntryFilter { session: Some("long 1".to_owned()), ..EntryFilter::default() };
     let found = index.search("the sea and the ships", &filter, 700).unwrap();
     assert_eq!(keys(&found), (600..1_200).map(EntryKey::Event).collect::<Vec<_>>());
 }
 
 #[test]
-fn when_most_is_dead_the_files_are_written_anew() {
+fn files_with_mostly_dead_rows_are_compacted() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let notes = |word: &str| {
@@ -198,14 +203,14 @@ fn when_most_is_dead_the_files_are_written_anew() {
 }
 
 #[test]
-fn vectors_of_other_lengths_go_as_well() {
+fn vectors_of_any_dimension_are_searchable() {
     for dimensions in [1, 3, 64, 100, 1_536] {
         let folder = TempDir::new().unwrap();
         let index = VectorIndex::create(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
         index.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
-        let mut question = vec![0.0; dimensions];
-        question[0] = -2.0;
-        let found = near(&index, &question, &EntryFilter::default(), 5);
+        let mut query_vector = vec![0.0; dimensions];
+        query_vector[0] = -2.0;
+        let found = search_by_vector(&index, &query_vector, &EntryFilter::default(), 5);
         assert_eq!(keys(&found), [EntryKey::Event(2)], "{dimensions}");
         assert!(index.prepare_query_vector(&[]).is_err());
         assert!(index.prepare_query_vector(&vec![f32::NAN; dimensions]).is_err());
@@ -230,7 +235,7 @@ fn entries() -> impl Strategy<Value = Vec<(u8, u8, usize)>> {
 fn filters() -> impl Strategy<Value = EntryFilter> {
     let text =
         |texts: &'static [&'static str]| proptest::option::of(proptest::sample::select(texts));
-    let moment = || proptest::option::of((990..1_030_u64).prop_map(Millis));
+    let any_time = || proptest::option::of((990..1_030_u64).prop_map(Millis));
     let sources = proptest::sample::subsequence(
         vec![EntrySource::Event, EntrySource::Note, EntrySource::Grip],
         0..=2,
@@ -241,8 +246,8 @@ fn filters() -> impl Strategy<Value = EntryFilter> {
         text(&["s0", "s1"]),
         text(&["claude"]),
         text(&["user_message"]),
-        moment(),
-        moment(),
+        any_time(),
+        any_time(),
     )
         .prop_map(|(sources, project, session, agent, kind, since, until)| EntryFilter {
             sources,
@@ -270,14 +275,14 @@ impl Plain {
 
     fn search(
         &self,
-        question: &[f32],
+        query_vector: &[f32],
         filter: &EntryFilter,
     ) -> Vec<((EntrySource, EntryKey, u32), f32)> {
         let passing = self.0.iter().filter(|entry| passes(filter, entry));
         let cosines = passing.map(|entry| {
             let text = format!("{}\n{}", entry.title, entry.text);
             let vector = StaticEmbedder.embed(&[&text]).unwrap().pop().unwrap();
-            let cosine = vector.iter().zip(question).map(|(one, other)| one * other).sum();
+            let cosine = vector.iter().zip(query_vector).map(|(one, other)| one * other).sum();
             ((entry.source, entry.key.clone(), entry.range.from), cosine)
         });
         cosines.collect()
@@ -315,7 +320,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn answers_are_those_of_looking_at_everything(
+    fn search_agrees_with_an_exhaustive_scan(
         seeds in proptest::collection::vec(entries(), 1..6),
         filter in filters(),
         query in proptest::sample::select(&SENTENCES[..]),
@@ -323,7 +328,7 @@ proptest! {
         let folder = TempDir::new().unwrap();
         let mut plain = Plain::default();
         let mut index = VectorIndex::create(folder.path(), builtin()).unwrap();
-        let question = StaticEmbedder.embed(&[query]).unwrap().pop().unwrap();
+        let query_vector = StaticEmbedder.embed(&[query]).unwrap().pop().unwrap();
         for (i, batch) in batches(&seeds).into_iter().enumerate() {
             plain.write(&batch);
             index.write(batch).unwrap();
@@ -331,13 +336,13 @@ proptest! {
                 index = VectorIndex::open(folder.path(), builtin()).unwrap();
             }
         }
-        let found = near(&index, &question, &filter, 1_000);
+        let found = search_by_vector(&index, &query_vector, &filter, 1_000);
         prop_assert!(found.windows(2).all(|two| two[0].score >= two[1].score));
         let found: HashMap<_, _> = found
             .into_iter()
             .map(|it| ((it.source, it.key, it.range.from), it.score))
             .collect();
-        let expected = plain.search(&question, &filter);
+        let expected = plain.search(&query_vector, &filter);
         for (entry, cosine) in &expected {
             // Quantization to five bits loses some precision.
             match found.get(entry) {
@@ -360,7 +365,7 @@ proptest! {
     }
 
     #[test]
-    fn made_again_it_answers_the_same(
+    fn a_rebuilt_index_returns_the_same_hits(
         seeds in proptest::collection::vec(entries(), 1..6),
         filter in filters(),
         limit in 1..12_usize,
@@ -385,7 +390,7 @@ proptest! {
 }
 
 #[test]
-fn the_line_of_an_event_is_known_by_its_number() {
+fn the_line_of_an_event_is_found_by_its_number() {
     let folder = TempDir::new().unwrap();
     let index = VectorIndex::create(folder.path(), builtin()).unwrap();
     let chunks = |seq: u64| {

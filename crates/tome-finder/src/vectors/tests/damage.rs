@@ -21,7 +21,7 @@ fn copy(from: &Path, to: &Path) {
 }
 
 #[test]
-fn where_there_is_none_it_is_missing() {
+fn opening_an_empty_folder_reports_missing() {
     let folder = TempDir::new().unwrap();
     let missing = |path: &Path| {
         assert!(
@@ -42,7 +42,7 @@ fn where_there_is_none_it_is_missing() {
 }
 
 #[test]
-fn another_embedder_is_told_by_name() {
+fn an_index_of_another_embedder_is_rejected_by_name() {
     let folder = TempDir::new().unwrap();
     drop(with_sentences(folder.path()));
     let error =
@@ -54,7 +54,7 @@ fn another_embedder_is_told_by_name() {
 
 #[test]
 #[cfg(unix)]
-fn only_the_owner_reads_it() {
+fn index_files_are_readable_by_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("finder/vectors");
@@ -68,7 +68,7 @@ fn only_the_owner_reads_it() {
 
 /// An interrupted commit: tries every length that the files can have before the head changes.
 #[test]
-fn what_no_head_counts_was_never_written() {
+fn rows_beyond_the_committed_head_are_ignored() {
     let folder = TempDir::new().unwrap();
     let (before, after, torn) =
         (folder.path().join("before"), folder.path().join("after"), folder.path().join("torn"));
@@ -106,7 +106,7 @@ fn what_no_head_counts_was_never_written() {
 }
 
 #[test]
-fn shorter_than_the_head_says_is_damaged() {
+fn files_shorter_than_the_head_requires_are_damaged() {
     let folder = TempDir::new().unwrap();
     let (whole, cut) = (folder.path().join("whole"), folder.path().join("cut"));
     drop(with_sentences(&whole));
@@ -125,7 +125,7 @@ fn shorter_than_the_head_says_is_damaged() {
 
 /// Detected on open, or when the row is among the best candidates.
 #[test]
-fn a_changed_byte_is_noticed() {
+fn a_changed_byte_is_detected() {
     let folder = TempDir::new().unwrap();
     let (whole, changed) = (folder.path().join("whole"), folder.path().join("changed"));
     drop(with_sentences(&whole));
@@ -152,7 +152,7 @@ fn overwrite(path: &Path, bytes: &[u8]) {
 }
 
 #[test]
-fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
+fn an_interrupted_compaction_leaves_no_files() {
     let folder = TempDir::new().unwrap();
     drop(with_sentences(folder.path()));
     for stray in ["log-2", "signs-2", "levels-2", "head.new"] {
@@ -168,7 +168,7 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
 }
 
 #[test]
-fn it_knows_when_its_files_are_gone() {
+fn deleted_files_are_detected() {
     let folder = TempDir::new().unwrap();
     for file in ["head", "log-1", "signs-1", "levels-1", ""] {
         let path = folder.path().join("vectors");
@@ -208,7 +208,7 @@ impl Embedder for Broken {
 }
 
 #[test]
-fn an_embedder_that_fails_changes_nothing() {
+fn a_failing_embedder_leaves_the_index_unchanged() {
     let cases: [Answer; 4] = [
         |_| Err(EmbedError { embedder: "broken".to_owned(), problem: "no".to_owned() }),
         |count| Ok(vec![vec![1.0, 0.0]; count + 1]),

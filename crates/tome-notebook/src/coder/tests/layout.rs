@@ -14,7 +14,7 @@ fn problems(path: &str, text: &str) -> String {
 }
 
 #[test]
-fn what_keeps_the_guide_is_not_complained_of() {
+fn valid_layout_passes_lint() {
     assert_eq!(problems("semantic/semantic.md", GOOD), "");
     assert_eq!(problems("semantic/topic/topic.md", &format!("# Head\n\n{GOOD}")), "");
     let seeded: InsightTree =
@@ -48,7 +48,7 @@ fn every_rule_is_checked_with_its_line() {
 }
 
 #[test]
-fn places_doubles_and_readmes_are_checked() {
+fn locations_duplicates_and_readmes_are_checked() {
     let other = GOOD.replace("One. Two. Three.", "Zebras graze. Yaks climb. Gnus run.");
     let tree = tree_of(&[
         ("misc/x.md", "text"),
@@ -121,7 +121,7 @@ fn readmes_list_the_tree() {
 }
 
 #[test]
-fn the_examples_of_the_guides_are_what_is_stored() {
+fn the_examples_of_the_guides_match_stored_entries() {
     for (name, text) in guides() {
         let lines = text.lines().count();
         assert!((80..=160).contains(&lines), "{name} has {lines} lines");

@@ -173,23 +173,23 @@ fn statements(tree: &InsightTree) -> BTreeSet<String> {
     all
 }
 
-fn after(tree: &InsightTree, changes: &[FileChange]) -> InsightTree {
+fn after(tree: &InsightTree, changes: &[InsightFileChange]) -> InsightTree {
     let mut tree = tree.clone();
     apply(&mut tree, changes.to_vec());
     tree
 }
 
-/// Trees are large: a third of the usual number of cases keeps the run short.
+/// Trees are large: a third of the default number of cases keeps the run short.
 fn config() -> ProptestConfig {
-    let usual = ProptestConfig::default();
-    ProptestConfig { cases: usual.cases / 3, failure_persistence: None, ..usual }
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases / 3, failure_persistence: None, ..default }
 }
 
 proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn a_file_is_its_blocks(text in prop_oneof![file(), ".{0,200}", "[\\s\\S]{0,200}"]) {
+    fn blocks_add_up_to_the_file(text in prop_oneof![file(), ".{0,200}", "[\\s\\S]{0,200}"]) {
         let page = InsightFile::parse(&text);
         prop_assert_eq!(page.render(), text.clone());
         let mut line = 1;
@@ -200,7 +200,7 @@ proptest! {
     }
 
     #[test]
-    fn an_entry_is_read_as_it_was_written(text in file()) {
+    fn entries_round_trip(text in file()) {
         let entries = placement::collect_file_entries("semantic/x.md", &text).into_iter();
         for known in entries.filter(|known| !known.entry.has_multiline_block()) {
             let again = known.entry.render();
@@ -211,13 +211,13 @@ proptest! {
     }
 
     #[test]
-    fn arranging_is_done_once(text in file()) {
+    fn arranging_is_idempotent(text in file()) {
         let once = InsightFile::parse(&text).render_arranged();
         prop_assert_eq!(InsightFile::parse(&once).render_arranged(), once);
     }
 
     #[test]
-    fn tidying_loses_nothing_and_is_done_once(before in tree()) {
+    fn tidying_loses_nothing_and_is_idempotent(before in tree()) {
         let (changes, tidied) = tidy_insights(&before);
         let tidy_tree = after(&before, &changes);
         prop_assert_eq!(tidied.entries_before, all_entries(&before).len());
@@ -236,7 +236,7 @@ proptest! {
     }
 
     #[test]
-    fn storing_loses_nothing_and_is_done_once(
+    fn storing_loses_nothing_and_is_idempotent(
         before in tree(),
         drafts in prop::collection::vec(draft(), 1..=3),
     ) {
@@ -266,7 +266,7 @@ proptest! {
     }
 
     #[test]
-    fn what_tome_stored_keeps_its_own_rules(drafts in prop::collection::vec(draft(), 1..12)) {
+    fn stored_insights_break_no_layout_rule(drafts in prop::collection::vec(draft(), 1..12)) {
         let mut tree = InsightTree::new();
         for draft in drafts {
             put(&mut tree, &[draft]);
@@ -276,20 +276,20 @@ proptest! {
     }
 
     #[test]
-    fn no_two_of_the_same_are_overlooked(texts in prop::collection::vec(entry(), 2..30)) {
+    fn every_duplicate_pair_is_found(texts in prop::collection::vec(entry(), 2..30)) {
         let text = texts.join("\n---\n\n");
         let profiles: Vec<_> = placement::collect_file_entries("semantic/x.md", &text)
             .iter()
             .map(|known| similarity::InsightProfile::from_entry(&known.entry))
             .collect();
-        let mut neighbours = similarity::SimilarityIndex::new(&profiles);
+        let mut neighbors = similarity::SimilarityIndex::new(&profiles);
         for (number, profile) in profiles.iter().enumerate() {
-            let near = neighbours.find_same(profile, &profiles);
-            for (other, theirs) in profiles.iter().enumerate().take(number) {
-                let same = profile.similarity(theirs) > limits::SAME_SIMILARITY;
-                prop_assert_eq!(same, near.contains(&other), "{} and {} of\n{}", number, other, text);
+            let similar = neighbors.find_same(profile, &profiles);
+            for (other, earlier) in profiles.iter().enumerate().take(number) {
+                let same = profile.similarity(earlier) > limits::SAME_SIMILARITY;
+                prop_assert_eq!(same, similar.contains(&other), "{} and {} of\n{}", number, other, text);
             }
-            neighbours.insert(number, profile);
+            neighbors.insert(number, profile);
         }
     }
 
@@ -313,7 +313,7 @@ proptest! {
     }
 
     #[test]
-    fn sections_are_where_they_say(tree in tree()) {
+    fn sections_match_their_lines(tree in tree()) {
         for text in tree.values() {
             let mut end = 0;
             for section in split_insights(text) {
@@ -331,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "\\PC{0,300}", more in "[\\s\\S]{0,300}") {
+    fn any_text_is_handled_without_panic(text in "\\PC{0,300}", more in "[\\s\\S]{0,300}") {
         let tree = tree_of(&[("semantic/a.md", &text), ("x", &more), ("semantic/b/c/d/e.md", &more)]);
         lint(&tree, &BTreeMap::new());
         for section in split_insights(&text).into_iter().chain(split_insights(&more)) {

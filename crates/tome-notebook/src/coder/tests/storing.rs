@@ -15,7 +15,7 @@ fn locks() -> InsightDraft {
 }
 
 #[test]
-fn the_first_insight_makes_its_file() {
+fn the_first_insight_creates_its_file() {
     let mut tree = InsightTree::new();
     let stored = put(&mut tree, &[locks()]);
     assert_eq!(stored[0].decision, StoreDecision::Create);
@@ -37,7 +37,7 @@ fn the_first_insight_makes_its_file() {
 }
 
 #[test]
-fn what_breaks_a_rule_stores_nothing_of_the_call() {
+fn an_invalid_insight_rejects_the_whole_call() {
     let mut bad = locks();
     bad.tags = vec!["rust".into(), "async".into()];
     let refused = store_insights(&InsightTree::new(), &[locks(), bad], "2026-11-15").unwrap_err();
@@ -46,7 +46,7 @@ fn what_breaks_a_rule_stores_nothing_of_the_call() {
 }
 
 #[test]
-fn the_same_again_changes_nothing() {
+fn storing_the_same_insight_twice_changes_nothing() {
     let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let (changes, stored) = store_insights(&tree, &[locks()], "2026-12-01").unwrap();
@@ -58,7 +58,7 @@ fn the_same_again_changes_nothing() {
 }
 
 #[test]
-fn nearly_the_same_becomes_one_stronger_entry() {
+fn a_very_similar_insight_strengthens_the_entry() {
     let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let mut again = locks();
@@ -76,7 +76,7 @@ fn nearly_the_same_becomes_one_stronger_entry() {
 }
 
 #[test]
-fn what_is_related_is_added_with_its_date() {
+fn a_related_insight_is_added_with_its_date() {
     let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let related = draft(
@@ -165,7 +165,7 @@ fn flaky(title: &str, which: &str, cause: &str) -> InsightDraft {
 }
 
 #[test]
-fn alike_episodes_are_generalised_and_linked_both_ways() {
+fn similar_episodes_are_generalized_and_linked_both_ways() {
     let mut tree = InsightTree::new();
     let (one, other) = ("Upload tests shared a port", "Login tests raced for a port");
     let upload = flaky(one, "upload", "Another program on the build server had taken the number.");

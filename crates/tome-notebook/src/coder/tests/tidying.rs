@@ -58,7 +58,7 @@ fn entries_get_one_layout_and_loose_text_stays() {
 }
 
 #[test]
-fn the_same_becomes_one_and_keeps_what_only_one_said() {
+fn duplicates_are_merged_without_losing_sentences() {
     let entry = |title: &str, more: &str, tags: &str| {
         format!(
             "**Title:** {title}\n**Description:** Retries need a pause.\n\n**Content:** The server drops bursts \
@@ -118,7 +118,7 @@ fn deep_files_move_up_and_overlong_files_are_split() {
 }
 
 #[test]
-fn code_that_is_not_closed_swallows_nothing() {
+fn an_unclosed_code_block_swallows_no_entries() {
     let odd = "**Title:** One\n```\n**Title:** Example\n```\n**Content:** Text.\n```\n";
     let other = "**Title:** Two\n**Content:** Else.\n\n```\ncode\n```\n\n**Tags:** #x\n";
     let tree = tree_of(&[("semantic/a.md", odd), ("semantic/b.md", other)]);

@@ -6,7 +6,7 @@ use tome_model::{Agent, Draft, EventKind, Millis, Zone};
 use tome_testkit::prompt_draft;
 
 use super::super::{Scan, scan_contents};
-use super::{Still, filtered};
+use super::{Still, scan_with_filter};
 use tome_contents::{ContentsSettings, Extractive, catch_up_contents};
 
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -47,7 +47,9 @@ fn ledger(folder: &tempfile::TempDir) -> Ledger {
 }
 
 fn scan(ledger: &Ledger, query: &str, filter: &EntryFilter) -> Scan {
-    filtered(query, 50, filter, |scan_query| scan_contents(ledger, "/app", scan_query).unwrap())
+    scan_with_filter(query, 50, filter, |scan_query| {
+        scan_contents(ledger, "/app", scan_query).unwrap()
+    })
 }
 
 #[test]
@@ -58,7 +60,7 @@ fn nodes_and_grips_are_found() {
     let ids: Vec<&str> = all
         .matches
         .iter()
-        .map(|seen| match &seen.key {
+        .map(|matched| match &matched.key {
             EntryKey::Named(id) => id.as_str(),
             EntryKey::Event(seq) => panic!("{seq}"),
         })
@@ -70,20 +72,20 @@ fn nodes_and_grips_are_found() {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), ids.len(), "each once");
-    for seen in &all.matches {
-        let snippet = seen.snippet.to_lowercase();
+    for matched in &all.matches {
+        let snippet = matched.snippet.to_lowercase();
         assert!(
             ["upload", "invoice", "retry"].iter().any(|word| snippet.contains(word)),
-            "{seen:?}"
+            "{matched:?}"
         );
-        assert!(!seen.title.is_empty() && seen.project == "/app");
+        assert!(!matched.title.is_empty() && matched.project == "/app");
         assert_eq!(
-            seen.source == EntrySource::Grip,
-            matches!(&seen.key, EntryKey::Named(id) if id.starts_with("grip:"))
+            matched.source == EntrySource::Grip,
+            matches!(&matched.key, EntryKey::Named(id) if id.starts_with("grip:"))
         );
     }
     assert_eq!(scan(&ledger, "zebra", &EntryFilter::default()).matches, []);
-    let none = filtered("retry", 5, &EntryFilter::default(), |scan_query| {
+    let none = scan_with_filter("retry", 5, &EntryFilter::default(), |scan_query| {
         scan_contents(&ledger, "/other", scan_query).unwrap()
     });
     assert_eq!(none, Scan::default());
@@ -102,17 +104,18 @@ fn filters_hold_for_contents() {
     assert_eq!(nodes.matches.len() + grips.matches.len(), both.matches.len());
     assert_eq!(scan(&ledger, query, &only(EntrySource::Event)).matches, []);
     let of_session = EntryFilter { session: Some("s2".into()), ..EntryFilter::default() };
-    let seen = scan(&ledger, query, &of_session).matches;
+    let matched = scan(&ledger, query, &of_session).matches;
     assert!(
-        !seen.is_empty() && seen.iter().all(|seen| seen.session == "s2" && seen.agent == "gemini")
+        !matched.is_empty()
+            && matched.iter().all(|matched| matched.session == "s2" && matched.agent == "gemini")
     );
     let of_agent = EntryFilter {
         agents: vec!["codex".into()],
         since: Some(Millis(1_794_000_000_000 + DAY_MS)),
         ..EntryFilter::default()
     };
-    let seen = scan(&ledger, query, &of_agent).matches;
-    assert!(seen.iter().all(|seen| seen.session.is_empty()), "only periods of both days");
+    let matched = scan(&ledger, query, &of_agent).matches;
+    assert!(matched.iter().all(|matched| matched.session.is_empty()), "only periods of both days");
     let kinds = EntryFilter { kinds: vec!["user_message".into()], ..EntryFilter::default() };
     assert_eq!(scan(&ledger, query, &kinds).matches, []);
 }

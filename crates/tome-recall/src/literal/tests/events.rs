@@ -12,7 +12,7 @@ use tome_testkit::prompt_draft;
 use super::super::line_text::join_event_text;
 use super::super::text_match::MatchResult;
 use super::super::{Matcher, Scan, ScanQuery, scan_events};
-use super::{filtered, hunted};
+use super::{scan_with_filter, scan_with_limit};
 
 fn draft(number: u64, text: &str) -> Draft {
     let session = if number.is_multiple_of(2) { "even" } else { "odd" };
@@ -42,8 +42,8 @@ fn read_one_by_one(ledger: &Ledger, matcher: &Matcher) -> Vec<u64> {
         let (position, event) = event.unwrap();
         let mut text = String::new();
         join_event_text(&event, &mut text);
-        if let Some(look) = matcher.match_text(&text) {
-            found.push((look.score(), position.at, position.seq));
+        if let Some(text_match) = matcher.match_text(&text) {
+            found.push((text_match.score(), position.at, position.seq));
         }
     }
     // Best first; ties newest first, then last arrived first.
@@ -85,7 +85,7 @@ fn tool() -> impl Strategy<Value = Value> {
 proptest! {
     /// The check of the stored form has no false negatives.
     #[test]
-    fn no_match_is_lost_by_looking_at_it_as_it_is_stored(
+    fn the_prefilter_of_stored_events_drops_no_match(
         text in any_text(), input in tool(), output in tool(), query in any_text(), least in 0f32..3.5,
     ) {
         let matcher = Matcher::new(&query);
@@ -100,14 +100,14 @@ proptest! {
         };
         let mut all = String::new();
         join_event_text(&as_event(event), &mut all);
-        let look = matcher.match_text(&all);
+        let text_match = matcher.match_text(&all);
         let may = matcher.contains_any(&text) || json.iter().any(|json| matcher.may_match_json(json));
-        prop_assert!(may || look.is_none(), "{query:?} in {all:?}");
-        match (matcher.match_above(&all, least), look) {
+        prop_assert!(may || text_match.is_none(), "{query:?} in {all:?}");
+        match (matcher.match_above(&all, least), text_match) {
             (MatchResult::NoMatch, None) => {}
-            (MatchResult::BelowMinimum, Some(look)) => prop_assert!(look.score() < least),
-            (MatchResult::Match(seen), Some(look)) => prop_assert_eq!(seen, look),
-            (seen, look) => prop_assert!(false, "{seen:?} {look:?}"),
+            (MatchResult::BelowMinimum, Some(text_match)) => prop_assert!(text_match.score() < least),
+            (MatchResult::Match(matched), Some(text_match)) => prop_assert_eq!(matched, text_match),
+            (matched, text_match) => prop_assert!(false, "{matched:?} {text_match:?}"),
         }
     }
 }
@@ -118,7 +118,7 @@ fn as_event(draft: Draft) -> Event {
 }
 
 #[test]
-fn many_at_once_find_what_one_after_the_other_would() {
+fn a_parallel_scan_finds_the_same_as_a_sequential_one() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = Ledger::open(folder.path()).unwrap();
     let words = ["alpha", "Beta", "GAMMA", "Öl", "缓存过期", "\"quoted\"", "a\\b", "x\ny"];
@@ -168,15 +168,15 @@ fn seqs(scan: &Scan) -> Vec<u64> {
         EntryKey::Event(seq) => *seq,
         EntryKey::Named(name) => panic!("{name}"),
     };
-    scan.matches.iter().map(|seen| number(&seen.key)).collect()
+    scan.matches.iter().map(|matched| number(&matched.key)).collect()
 }
 
 #[test]
-fn all_events_or_those_that_arrived_later() {
+fn a_scan_starts_after_the_given_event() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder, 600);
     let scan = |query: &str, after, limit| {
-        hunted(query, limit, |scan_query| scan_events(&ledger, after, scan_query).unwrap())
+        scan_with_limit(query, limit, |scan_query| scan_events(&ledger, after, scan_query).unwrap())
     };
     let all = scan("needle", 0, 3);
     assert_eq!((seqs(&all), all.matched, all.scanned), (vec![1, 2, 3], 600, 600));
@@ -187,11 +187,11 @@ fn all_events_or_those_that_arrived_later() {
     assert_eq!(seqs(&scan("needle 77", 0, 1)), [77]);
     let scan = scan("ñandú found", 0, 5);
     assert_eq!(seqs(&scan), [7]);
-    let seen = &scan.matches[0];
+    let matched = &scan.matches[0];
     let text = "needle 7\ngrep ÑANDÚ\nfound the\nhay";
-    assert_eq!(&text[seen.range.from as usize..seen.range.to as usize], "ÑANDÚ\nfound");
-    assert_eq!((seen.at, seen.kind.as_str()), (Millis(9_993_000), "tool_result"));
-    assert_eq!((seen.project.as_str(), seen.session.as_str()), ("/app", "odd"));
+    assert_eq!(&text[matched.range.from as usize..matched.range.to as usize], "ÑANDÚ\nfound");
+    assert_eq!((matched.at, matched.kind.as_str()), (Millis(9_993_000), "tool_result"));
+    assert_eq!((matched.project.as_str(), matched.session.as_str()), ("/app", "odd"));
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn filters_hold_whichever_way_events_are_read() {
         (EntryFilter { sources: vec![EntrySource::Note], ..EntryFilter::default() }, 0),
     ] {
         let scans = [0, 1].map(|after| {
-            filtered("needle", 100, &filter, |scan_query| {
+            scan_with_filter("needle", 100, &filter, |scan_query| {
                 scan_events(&ledger, after, scan_query).unwrap()
             })
         });

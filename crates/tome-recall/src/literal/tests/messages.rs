@@ -9,7 +9,7 @@ use tome_text::{LineBreaks, excerpt_around};
 
 use super::super::line_text::LineText;
 use super::super::{Matcher, Scan, ScanQuery, TranscriptOwner, scan_messages};
-use super::{filtered, hunted, shown};
+use super::{scan_with_filter, scan_with_limit, shown};
 
 const OWNER: TranscriptOwner<'static> = TranscriptOwner { project: "/app", session: "s1" };
 
@@ -22,7 +22,9 @@ fn scan_with(lines: impl AsRef<[u8]>, query: &str, filter: &EntryFilter) -> Scan
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
     std::fs::write(&path, lines).unwrap();
-    filtered(query, 10, filter, |scan_query| scan_messages(&path, OWNER, scan_query).unwrap())
+    scan_with_filter(query, 10, filter, |scan_query| {
+        scan_messages(&path, OWNER, scan_query).unwrap()
+    })
 }
 
 const FOREIGN: &str = r#"{"type":"session","version":1,"id":"abc","timestamp":"2026-01-15T10:30:00.123456789Z","cwd":"/app","gitCommit":"deadbeef"}
@@ -35,7 +37,7 @@ plain line, no JSON
 {"type":"message","message":{"content":[{"type":"text","text":"torn in the mi"#;
 
 #[test]
-fn whatever_was_said_is_found_on_its_line() {
+fn every_message_is_found_on_its_line() {
     for (query, line) in [
         ("second block", 2),
         ("hm", 2),
@@ -55,13 +57,13 @@ fn whatever_was_said_is_found_on_its_line() {
         ("torn in the mi", 8),
     ] {
         let scan = scan(FOREIGN, query);
-        assert_eq!(scan.matches.first().map(|seen| seen.line), Some(line), "{query}");
+        assert_eq!(scan.matches.first().map(|matched| matched.line), Some(line), "{query}");
         assert_eq!(scan.scanned, 8);
     }
 }
 
 #[test]
-fn names_of_fields_ids_and_times_are_not_said() {
+fn field_names_ids_and_times_are_not_searched() {
     for query in [
         "role",
         "content",
@@ -90,7 +92,7 @@ fn line_of(draft: impl FnOnce(&mut Draft)) -> String {
 }
 
 #[test]
-fn toms_own_lines_say_what_their_events_say() {
+fn transcript_lines_are_searched_like_their_events() {
     let tool = line_of(|draft| {
         draft.text = "ran it".into();
         draft.tool = Some(Tool {
@@ -115,17 +117,17 @@ fn toms_own_lines_say_what_their_events_say() {
         ("\"токен\" дальше", 2),
     ] {
         let scan = scan(&lines, query);
-        assert_eq!(scan.matches.first().map(|seen| seen.line), Some(line), "{query}");
+        assert_eq!(scan.matches.first().map(|matched| matched.line), Some(line), "{query}");
     }
     for query in ["tool_result", "codex", "command", "session_id", "/app"] {
         assert_eq!(shown(&scan(&lines, query)), [], "{query}");
     }
     let scan = scan(&lines, "ТОКЕН");
-    let [seen] = scan.matches.as_slice() else { panic!("{scan:?}") };
-    assert_eq!((&seen.key, seen.at), (&EntryKey::Named("e1".into()), Millis(5_000)));
-    assert_eq!((seen.session.as_str(), seen.agent.as_str()), ("s1", "codex"));
-    assert_eq!(seen.kind, "user_message");
-    assert_eq!(seen.snippet, "фикс: \"Токен\" дальше");
+    let [matched] = scan.matches.as_slice() else { panic!("{scan:?}") };
+    assert_eq!((&matched.key, matched.at), (&EntryKey::Named("e1".into()), Millis(5_000)));
+    assert_eq!((matched.session.as_str(), matched.agent.as_str()), ("s1", "codex"));
+    assert_eq!(matched.kind, "user_message");
+    assert_eq!(matched.snippet, "фикс: \"Токен\" дальше");
 }
 
 #[test]
@@ -150,9 +152,10 @@ fn a_new_line_is_found_by_the_next_scan() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
     let found = || {
-        let scan =
-            hunted("needle", 5, |scan_query| scan_messages(&path, OWNER, scan_query).unwrap());
-        scan.matches.iter().map(|seen| seen.line).collect::<Vec<_>>()
+        let scan = scan_with_limit("needle", 5, |scan_query| {
+            scan_messages(&path, OWNER, scan_query).unwrap()
+        });
+        scan.matches.iter().map(|matched| matched.line).collect::<Vec<_>>()
     };
     assert_eq!(found(), [] as [u32; 0], "no file is no error");
     let mut text = line_of(|draft| draft.text = "the needle".into());
@@ -185,7 +188,7 @@ fn a_new_line_is_found_by_the_next_scan() {
 }
 
 #[test]
-fn hostile_lines_are_only_lines() {
+fn malformed_lines_do_not_stop_a_scan() {
     let long = format!("{{\"text\":\"{} needle\"}}", "x".repeat(1_000_000));
     let huge = format!("{{\"text\":\"needle {}\"}}", "é".repeat(2_100_000));
     let deep = format!("{}\"needle\"", "[".repeat(100_000));
@@ -208,14 +211,14 @@ fn hostile_lines_are_only_lines() {
     }
     lines.extend_from_slice(b"\xff\xfe needle \xf0\x9f\n");
     let scan = scan(lines, "needle");
-    let mut found: Vec<u32> = scan.matches.iter().map(|seen| seen.line).collect();
+    let mut found: Vec<u32> = scan.matches.iter().map(|matched| matched.line).collect();
     found.sort_unstable();
     assert_eq!(found, [1, 2, 3, 6, 8, 9, 10, 11, 12]);
-    assert!(scan.matches.iter().all(|seen| seen.snippet.contains("needle")));
+    assert!(scan.matches.iter().all(|matched| matched.snippet.contains("needle")));
 }
 
 #[test]
-fn a_scan_that_is_stopped_says_so() {
+fn a_stopped_scan_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
@@ -245,7 +248,7 @@ proptest! {
 
     /// The cheap check of the raw line has no false negatives.
     #[test]
-    fn the_quick_look_hides_nothing(
+    fn the_prefilter_drops_no_match(
         phrase in "[a-c中/\"\\\\\n\u{1}é]{1,12}", around in "[ a-c\n]{0,10}", escaped in any::<bool>(),
     ) {
         prop_assume!(!phrase.trim_matches(|c: char| c.is_whitespace() || c.is_control()).is_empty());
@@ -255,13 +258,13 @@ proptest! {
             line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
         }
         prop_assert_eq!(&LineText::parse(&line).text, &text);
-        let found = Matcher::new(&phrase).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300, LineBreaks::Join));
+        let found = Matcher::new(&phrase).match_text(&text).map(|text_match| excerpt_around(&text, &text_match.range, 300, LineBreaks::Join));
         let scan = scan(line, &phrase);
-        prop_assert_eq!(scan.matches.first().map(|seen| seen.snippet.clone()), found);
+        prop_assert_eq!(scan.matches.first().map(|matched| matched.snippet.clone()), found);
     }
 
     #[test]
-    fn any_line_may_be_heard(line in "(?s)[\\[{]?[\"{}:,\\\\ua-f0-9 é]{0,80}.{0,20}") {
+    fn any_line_parses_without_panic(line in "(?s)[\\[{]?[\"{}:,\\\\ua-f0-9 é]{0,80}.{0,20}") {
         let _ = LineText::parse(&line);
     }
 }

@@ -5,8 +5,8 @@
 
 mod contents;
 mod events;
+mod matcher;
 mod messages;
-mod needle;
 mod page;
 
 use tome_finder::EntryFilter;
@@ -22,20 +22,20 @@ impl Clock for Still {
     }
 }
 
-fn hunted(query: &str, limit: usize, scan: impl FnOnce(ScanQuery<'_>) -> Scan) -> Scan {
-    filtered(query, limit, &EntryFilter::default(), scan)
+fn scan_with_limit(query: &str, limit: usize, scan: impl FnOnce(ScanQuery<'_>) -> Scan) -> Scan {
+    scan_with_filter(query, limit, &EntryFilter::default(), scan)
 }
 
-fn filtered(
+fn scan_with_filter(
     query: &str,
     limit: usize,
     filter: &EntryFilter,
     scan: impl FnOnce(ScanQuery<'_>) -> Scan,
 ) -> Scan {
-    let needle = Matcher::new(query);
-    scan(ScanQuery { matcher: &needle, filter, limit, stop: &|| false })
+    let matcher = Matcher::new(query);
+    scan(ScanQuery { matcher: &matcher, filter, limit, stop: &|| false })
 }
 
 fn shown(scan: &Scan) -> Vec<(u32, &str)> {
-    scan.matches.iter().map(|seen| (seen.line, seen.snippet.as_str())).collect()
+    scan.matches.iter().map(|matched| (matched.line, matched.snippet.as_str())).collect()
 }

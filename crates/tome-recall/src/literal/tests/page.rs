@@ -37,7 +37,7 @@ fn a_note_is_cut_at_its_headings() {
 }
 
 #[test]
-fn what_a_note_says_of_itself_is_no_text() {
+fn frontmatter_and_metadata_are_not_searched_as_text() {
     let markdown = "---\nname: \"User: prefs\"\ndescription: How it should look\ntype: user\ntags: [a, 'b c']\n---\n\n# Title\n\n<!--\nMETA:\n- created: 2026-01-15T10:30:00Z\n- keywords: [\"jwt\", \"auth\"]\n-->\n\n<!-- a hint -->\nBody\n";
     let page = parse_note(markdown);
     assert_eq!(page.text.len(), markdown.len());
@@ -56,7 +56,7 @@ fn what_a_note_says_of_itself_is_no_text() {
 }
 
 #[test]
-fn code_holds_no_headings() {
+fn lines_in_code_blocks_are_not_headings() {
     check_sections(
         "# A\n```sh\n# not a heading\n```\n~~~~\n```\n# nor this\n~~~~\n- ```\n  # nor this\n  ```\n<!--\n# nor this\n-->\n    # nor this\n#tag\n## B\n",
         &expect![[r"
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_note(text in "(?s).{0,400}") {
+    fn any_text_parses_as_a_note(text in "(?s).{0,400}") {
         for section in sections(&text) {
             prop_assert!(text.get(section.range).is_some());
         }

@@ -9,14 +9,14 @@ use super::literal::ScanMatch;
 
 /// The candidates of a query.
 #[derive(Default)]
-pub(super) struct CandidateSet {
+pub(super) struct UniqueCandidates {
     pub list: Vec<RecallCandidate>,
     /// Candidates not worth reading, with their index scores.
     skipped: HashMap<CandidateId, RecallCandidate>,
     positions: HashMap<CandidateId, usize>,
 }
 
-impl CandidateSet {
+impl UniqueCandidates {
     pub(super) fn position(&self, id: &CandidateId) -> Option<usize> {
         self.positions.get(id).copied()
     }
@@ -57,8 +57,8 @@ impl CandidateSet {
         }
     }
 
-    /// Adds results by static vectors. Records that `has_deep` says have deep vectors are compared
-    /// by those first.
+    /// Adds results by static vectors. Records with deep vectors, according to `has_deep`, are
+    /// compared by those first.
     pub(super) fn add_static_hits(
         &mut self,
         set_index: usize,

@@ -5,10 +5,10 @@
 //! one, so that truncated and longer tokens still match; if it is an ordinary word or a few
 //! letters, the length is exact or the rest has to look random.
 
-use super::rule::Alphabet::{
+use super::token_rule::Alphabet::{
     Alnum, Base58, Base64, Capitals, Dashed, Dollar, Dotted, Hex, Path, Word,
 };
-use super::rule::{
+use super::token_rule::{
     TokenCheck, TokenRule, anywhere, mixed, random, rule, sized, webhook, with_digit,
 };
 

@@ -27,12 +27,12 @@ pub(crate) const PROJECT: &str = "/home/dev/app";
 pub(crate) const ARRIVED: Millis = Millis(1_794_702_500_000);
 
 /// A ledger in a temporary folder.
-pub(crate) struct Scene {
+pub(crate) struct Harness {
     pub(crate) home: TempDir,
     pub(crate) engine: Engine,
 }
 
-impl Scene {
+impl Harness {
     pub(crate) fn new(engine: Engine) -> Self {
         let home = tempfile::tempdir().unwrap();
         Self { home, engine }

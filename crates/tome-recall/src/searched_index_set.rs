@@ -47,7 +47,7 @@ pub(super) struct QueryVectors {
 }
 
 /// An index set that was searched.
-pub(super) struct SearchedSet {
+pub(super) struct SearchedIndexSet {
     set: Arc<IndexSet>,
     /// Stays open until the answer is ready. Empty until it is needed, if the query is wide.
     kept_open: OnceLock<OpenIndexSet>,
@@ -68,7 +68,7 @@ pub(super) struct OpenIndexSet {
     pub deep: Option<Arc<VectorIndex>>,
 }
 
-impl SearchedSet {
+impl SearchedIndexSet {
     /// The index set, opened again if it was closed.
     pub(super) fn open(&self, indexer: &Indexer) -> Result<OpenIndexSet, RecallError> {
         if let Some(held) = self.kept_open.get() {
@@ -92,22 +92,22 @@ impl SearchedSet {
 }
 
 /// The index sets that a query searched. A candidate names its set by the position here.
-pub(super) struct SearchedSets {
-    sets: Vec<SearchedSet>,
+pub(super) struct SearchedIndexSets {
+    sets: Vec<SearchedIndexSet>,
     kept_count: Arc<AtomicUsize>,
     /// Whether the query covers more index sets than may stay open.
     pub is_wide: bool,
     pub stats: TermStats,
 }
 
-impl SearchedSets {
+impl SearchedIndexSets {
     pub(super) fn new(is_wide: bool) -> Self {
         Self { sets: Vec::new(), kept_count: Arc::default(), is_wide, stats: TermStats::default() }
     }
 
     /// Adds an index set and returns its position. It stays open unless the query is wide.
     pub(super) fn add(&mut self, set: &Arc<IndexSet>, open: OpenIndexSet) -> usize {
-        self.sets.push(SearchedSet {
+        self.sets.push(SearchedIndexSet {
             set: Arc::clone(set),
             kept_open: if self.is_wide { OnceLock::new() } else { OnceLock::from(open) },
             kept_count: Arc::clone(&self.kept_count),
@@ -116,7 +116,7 @@ impl SearchedSets {
         self.sets.len() - 1
     }
 
-    pub(super) fn get(&self, set_index: usize) -> Option<&SearchedSet> {
+    pub(super) fn get(&self, set_index: usize) -> Option<&SearchedIndexSet> {
         self.sets.get(set_index)
     }
 
@@ -185,8 +185,8 @@ pub(super) struct SharedQuery {
 impl SharedQuery {
     pub(super) fn from_plan(plan: &RecallPlan) -> Self {
         let stems = std::cell::RefCell::new(HashSet::new());
-        let question = QueryTerms::new(&plan.text);
-        question.term_weights(|stem| {
+        let query_terms = QueryTerms::new(&plan.text);
+        query_terms.term_weights(|stem| {
             stems.borrow_mut().insert(stem.to_owned());
             1.0
         });
@@ -195,7 +195,7 @@ impl SharedQuery {
             1.0
         });
         let letters =
-            (0..question.len()).filter_map(|n| question.character_pair(n).map(str::to_owned));
+            (0..query_terms.len()).filter_map(|n| query_terms.character_pair(n).map(str::to_owned));
         Self { letters: letters.collect(), stems: stems.into_inner(), deep: OnceLock::new() }
     }
 }

@@ -1,4 +1,4 @@
-//! Data that workers derive from events: session statistics and cursors.
+//! Encoding of the cursors of projections and of the session statistics.
 //!
 //! ```text
 //! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredSessionStats`, codec.rs
@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tallies_and_cursors_come_back(session in "[ -~é]{1,30}", project in "\\PC{0,400}", n in any::<[u64; 6]>()) {
+        fn session_stats_and_cursors_round_trip(session in "[ -~é]{1,30}", project in "\\PC{0,400}", n in any::<[u64; 6]>()) {
             let stats = SessionStats {
                 session: SessionId::parse(&session).unwrap(),
                 agent: Agent::parse("gemini").unwrap(),
@@ -124,7 +124,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_is_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
+        fn garbage_decodes_to_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
             let _ = decode_session_stats(b"s\0/p", &bytes);
             prop_assert!(decode_session_stats(b"s", &bytes).is_err());
             if let Ok((seq, memo)) = decode_cursor("w", &bytes) {
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_cursor_is_named() {
+    fn an_unknown_cursor_version_is_reported() {
         let error = decode_cursor("contents", &[9, 0]).unwrap_err().to_string();
         assert_eq!(error, "checkpoints contents: unknown version 9: upgrade Tome");
     }

@@ -3,7 +3,7 @@
 /// Weights of the graph of segments, in thousandths. `cargo bench -p tome-topics --bench pairs` compares
 /// others with the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grouping {
+pub struct GraphWeights {
     /// Density of edges that holds a group together.
     pub resolution: i64,
     /// Nearest neighbors of a segment that become edges.
@@ -16,7 +16,7 @@ pub struct Grouping {
     pub linked_next: usize,
 }
 
-impl Default for Grouping {
+impl Default for GraphWeights {
     fn default() -> Self {
         Self { resolution: 40, neighbors: 8, similarity: 1_000, file: 150, linked_next: 4 }
     }

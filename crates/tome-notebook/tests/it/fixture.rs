@@ -17,11 +17,11 @@ impl Clock for Still {
     }
 }
 
-pub struct World {
+pub struct Fixture {
     folder: TempDir,
 }
 
-impl World {
+impl Fixture {
     pub fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a temporary folder") }
     }

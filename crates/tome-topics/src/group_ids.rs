@@ -13,14 +13,14 @@ const FORWARDS_MAX: usize = 2_000;
 
 /// The ids of groups with their members, and where former ids lead.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TopicNames {
+pub struct GroupIds {
     /// The segments of each group by its id.
     pub groups: BTreeMap<String, BTreeSet<String>>,
     /// Former ids and the groups that have most of their segments now.
     pub forwards: BTreeMap<String, String>,
 }
 
-impl TopicNames {
+impl GroupIds {
     /// The current id for a current or former one.
     pub fn resolve(&self, id: &str) -> Option<&str> {
         if let Some((id, _)) = self.groups.get_key_value(id) {
@@ -68,7 +68,7 @@ impl TopicNames {
             }
         }
         let former: BTreeSet<&str> = last.groups.keys().map(String::as_str).collect();
-        let mut names = Vec::with_capacity(groups.len());
+        let mut assigned = Vec::with_capacity(groups.len());
         for (id, segments) in ids.into_iter().zip(groups) {
             let id = id.unwrap_or_else(|| {
                 let first = segments.first().map_or("", String::as_str);
@@ -77,14 +77,14 @@ impl TopicNames {
                 candidates.into_iter().find(is_free).unwrap_or_default()
             });
             used.insert(id.clone());
-            names.push(id);
+            assigned.push(id);
         }
         let mut next = Self::default();
-        for (id, segments) in names.iter().zip(groups) {
+        for (id, segments) in assigned.iter().zip(groups) {
             next.groups.insert(id.clone(), segments.clone());
         }
         for (id, index) in heirs {
-            if let Some(heir) = names.get(index).filter(|heir| *heir != id) {
+            if let Some(heir) = assigned.get(index).filter(|heir| *heir != id) {
                 next.forwards.insert(id.to_owned(), heir.clone());
             }
         }
@@ -97,7 +97,7 @@ impl TopicNames {
         while next.forwards.len() > FORWARDS_MAX {
             next.forwards.pop_first();
         }
-        (names, next)
+        (assigned, next)
     }
 }
 
@@ -123,33 +123,33 @@ mod tests {
 
     #[test]
     fn ids_stay_while_groups_grow() {
-        let (ids, names) =
-            TopicNames::assign(&[group(&["a", "b"]), group(&["c", "d"])], &TopicNames::default());
+        let (ids, group_ids) =
+            GroupIds::assign(&[group(&["a", "b"]), group(&["c", "d"])], &GroupIds::default());
         assert!(ids.iter().all(|id| id.len() == 8 && id.starts_with("t-")), "{ids:?}");
         let grown = [group(&["c", "d", "e"]), group(&["0", "a", "b", "f"])];
-        let (later, _) = TopicNames::assign(&grown, &names);
+        let (later, _) = GroupIds::assign(&grown, &group_ids);
         assert_eq!(later, [ids[1].clone(), ids[0].clone()]);
-        assert_eq!(TopicNames::assign(&grown, &TopicNames::assign(&grown, &names).1).0, later);
+        assert_eq!(GroupIds::assign(&grown, &GroupIds::assign(&grown, &group_ids).1).0, later);
     }
 
     #[test]
-    fn former_ids_lead_to_the_greater_part() {
-        let (ids, names) = TopicNames::assign(
+    fn a_former_id_leads_to_the_larger_part() {
+        let (ids, group_ids) = GroupIds::assign(
             &[group(&["a", "b", "c", "d", "e"]), group(&["x", "y"])],
-            &TopicNames::default(),
+            &GroupIds::default(),
         );
         // A split: the greater part keeps the id, the other gets a new one.
         let (split, then) =
-            TopicNames::assign(&[group(&["a", "b"]), group(&["c", "d", "e"])], &names);
+            GroupIds::assign(&[group(&["a", "b"]), group(&["c", "d", "e"])], &group_ids);
         assert_eq!(split[1], ids[0]);
         assert_ne!(split[0], ids[0]);
         assert_eq!(then.resolve(&ids[1]), None, "its segments are gone");
         // A merge: the id of the smaller one forwards, also over several steps.
         let all = group(&["a", "b", "c", "d", "e", "x", "y"]);
-        let (merged, after) = TopicNames::assign(std::slice::from_ref(&all), &then);
+        let (merged, after) = GroupIds::assign(std::slice::from_ref(&all), &then);
         assert_eq!(merged[0], ids[0]);
         assert_eq!(after.resolve(&split[0]), Some(ids[0].as_str()));
-        let (_, last) = TopicNames::assign(&[all], &after);
+        let (_, last) = GroupIds::assign(&[all], &after);
         assert_eq!(last.resolve(&split[0]), Some(ids[0].as_str()));
         assert_eq!(last.resolve("t-unknwn"), None);
         // Without the former ids, an id is found by the segment that it was made from.

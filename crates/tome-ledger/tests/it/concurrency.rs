@@ -5,18 +5,18 @@ use std::sync::mpsc;
 
 use tome_ledger::{AppendOutcome::*, Engine, EventRange};
 
-use crate::scene::*;
-use crate::wrapped;
+use crate::faulty_store;
+use crate::harness::*;
 
 on_every_engine!(
     concurrent_appends_share_a_sync,
     every_event_of_many_threads_is_stored_once,
-    a_closing_ledger_finishes_what_was_queued,
+    a_closing_ledger_finishes_queued_appends,
 );
 
 fn concurrent_appends_share_a_sync(engine: Engine) {
-    let scene = Scene::new(engine);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    let harness = Harness::new(engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     let (sender, receiver) = mpsc::channel();
     let append = |name: &str| {
         let sender = sender.clone();
@@ -47,8 +47,8 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
 fn every_event_of_many_threads_is_stored_once(engine: Engine) {
     const THREADS: u64 = 8;
     const EACH: u64 = 40;
-    let scene = Scene::new(engine);
-    let (ledger, controls) = wrapped::open(&scene.dir(), engine);
+    let harness = Harness::new(engine);
+    let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     let stored: u64 = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..THREADS)
             .map(|thread| {
@@ -80,13 +80,13 @@ fn every_event_of_many_threads_is_stored_once(engine: Engine) {
         ledger.read_outbox(0, 1000).unwrap().iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, (1..=distinct).collect::<Vec<_>>());
     drop(ledger);
-    assert_eq!(scene.open().events(&EventRange::default()).count() as u64, distinct);
+    assert_eq!(harness.open().events(&EventRange::default()).count() as u64, distinct);
 }
 
-fn a_closing_ledger_finishes_what_was_queued(engine: Engine) {
-    let scene = Scene::new(engine);
+fn a_closing_ledger_finishes_queued_appends(engine: Engine) {
+    let harness = Harness::new(engine);
     let (sender, receiver) = mpsc::channel();
-    let ledger = scene.open();
+    let ledger = harness.open();
     for n in 0..100 {
         let sender = sender.clone();
         let events = new_events([draft(&format!("e{n}"), n, "x")]);
@@ -94,5 +94,5 @@ fn a_closing_ledger_finishes_what_was_queued(engine: Engine) {
     }
     drop((ledger, sender));
     assert_eq!(receiver.iter().filter(|stored| *stored).count(), 100);
-    assert_eq!(scene.open().last_seq(), 100);
+    assert_eq!(harness.open().last_seq(), 100);
 }

@@ -7,11 +7,11 @@ use super::super::{ExactMatch, Matcher, line_number};
 
 /// The text of the best window.
 fn matched_text<'t>(query: &str, text: &'t str) -> Option<&'t str> {
-    Matcher::new(query).match_text(text).map(|look| &text[look.range])
+    Matcher::new(query).match_text(text).map(|text_match| &text[text_match.range])
 }
 
 fn score(query: &str, text: &str) -> f32 {
-    Matcher::new(query).match_text(text).map_or(0.0, |look| look.score())
+    Matcher::new(query).match_text(text).map_or(0.0, |text_match| text_match.score())
 }
 
 fn check_order(query: &str, texts: &[&str]) {
@@ -21,7 +21,7 @@ fn check_order(query: &str, texts: &[&str]) {
 }
 
 #[test]
-fn a_query_is_text_and_no_pattern() {
+fn a_query_is_matched_as_plain_text() {
     for query in [
         "foo(bar)[0].*",
         "a.b*",
@@ -93,7 +93,7 @@ fn terms_count_in_any_order_and_the_phrase_comes_first() {
 }
 
 #[test]
-fn a_long_text_has_a_bit_of_everything() {
+fn long_texts_score_less_unless_the_phrase_occurs() {
     let filler = "and so on and on, of this and of that; ".repeat(200);
     check_order(
         "token rotation",
@@ -110,15 +110,15 @@ fn a_long_text_has_a_bit_of_everything() {
 #[test]
 fn white_space_is_folded() {
     let text = "one: exact\r\n\t  phrase\u{a0}here";
-    let look = Matcher::new("exact   phrase here").match_text(text).unwrap();
+    let text_match = Matcher::new("exact   phrase here").match_text(text).unwrap();
     assert_eq!(
-        (look.exact, &text[look.range]),
+        (text_match.exact, &text[text_match.range]),
         (ExactMatch::WholeWords, "exact\r\n\t  phrase\u{a0}here")
     );
 }
 
 #[test]
-fn what_stands_in_quotes_has_to_be_there() {
+fn a_quoted_phrase_must_occur() {
     assert!(matched_text("\"refresh the JWT\" now", "refresh\nthe jwt").is_some());
     assert_eq!(matched_text("\"refresh the JWT\" now", "now: the JWT refresh"), None);
     assert_eq!(matched_text("“JWT refresh”", "refresh JWT"), None);
@@ -130,7 +130,7 @@ fn what_stands_in_quotes_has_to_be_there() {
 }
 
 #[test]
-fn empty_words_count_only_when_nothing_else_is_there() {
+fn stop_words_count_only_in_a_query_without_other_words() {
     assert_eq!(matched_text("what is the token", "what is the matter"), None);
     assert_eq!(matched_text("what is the token?", "no token"), Some("token"));
     assert_eq!(matched_text("what is it", "ask what is it good for"), Some("what is it"));
@@ -139,7 +139,7 @@ fn empty_words_count_only_when_nothing_else_is_there() {
 }
 
 #[test]
-fn identifiers_count_whole_and_then_in_parts() {
+fn a_whole_identifier_counts_more_than_its_parts() {
     check_order(
         "getUserName",
         &["call getUserName()", "oldgetusernames", "get the user name", "the user"],
@@ -170,7 +170,7 @@ fn scripts_without_spaces_are_found() {
 }
 
 #[test]
-fn weights_say_which_term_tells_more() {
+fn a_heavier_term_scores_more() {
     let mut matcher = Matcher::new("borrow checker");
     assert_eq!(matcher.terms().collect::<Vec<_>>(), ["borrow", "checker"]);
     let scores = |matcher: &Matcher| {
@@ -190,26 +190,27 @@ fn weights_say_which_term_tells_more() {
 #[test]
 fn a_title_counts_a_little_less() {
     let matcher = Matcher::new("auth decision");
-    let under =
-        |title: &str, text: &str| matcher.match_with_title(title, text).map(|look| look.score());
+    let under = |title: &str, text: &str| {
+        matcher.match_with_title(title, text).map(|text_match| text_match.score())
+    };
     assert!(under("", "the auth decision") > under("auth", "the decision"));
     assert!(under("auth", "the decision") > under("", "the decision"));
-    let look = matcher.match_with_title("Auth decision", "nothing").unwrap();
-    assert_eq!(look.range, 0..0);
+    let text_match = matcher.match_with_title("Auth decision", "nothing").unwrap();
+    assert_eq!(text_match.range, 0..0);
     assert_eq!(under("Title", "nothing"), None);
 }
 
 #[test]
-fn a_regular_expression_only_when_asked() {
+fn a_regular_expression_is_matched_line_by_line() {
     let text = "first\nError: E0502 here\r\nerror: E0499";
     let matcher = Matcher::from_regex(r"error: e\d+").unwrap();
-    let look = matcher.match_text(text).unwrap();
-    assert_eq!((&text[look.range], look.occurrences), ("Error: E0502", 2));
+    let text_match = matcher.match_text(text).unwrap();
+    assert_eq!((&text[text_match.range], text_match.occurrences), ("Error: E0502", 2));
     assert!(
         Matcher::from_regex("[^x]+$")
             .unwrap()
             .match_text(text)
-            .is_some_and(|look| &text[look.range] == "first")
+            .is_some_and(|text_match| &text[text_match.range] == "first")
     );
     assert!(Matcher::from_regex("x*").unwrap().match_text("abc").is_none());
     assert!(Matcher::from_regex("").unwrap().is_empty());
@@ -223,10 +224,10 @@ fn a_regular_expression_only_when_asked() {
 }
 
 #[test]
-fn hostile_queries_are_only_queries() {
+fn hostile_queries_do_not_panic() {
     for query in ["", " ", "\0", "\0\0 \n", "\u{200d}"] {
-        let look = Matcher::new(query).match_text("some text");
-        assert_eq!(look, None, "{query:?}");
+        let text_match = Matcher::new(query).match_text("some text");
+        assert_eq!(text_match, None, "{query:?}");
     }
     assert_eq!(matched_text("tok\0en", "the token, tok en"), Some("tok en"));
     let pasted = "word1 ".repeat(10) + &(0..30_000).map(|n| format!("w{n} ")).collect::<String>();
@@ -267,31 +268,31 @@ proptest! {
     #[test]
     fn the_excerpt_around_a_match_contains_the_terms(filler in "([a-z]{0,9} ){0,90}", more in "([a-z]{0,9} ){0,90}") {
         let text = format!("{filler} Токен-42 {more}");
-        let look = Matcher::new("токен-42").match_text(&text).unwrap();
-        let shown = excerpt_around(&text, &look.range, 300, LineBreaks::Join);
+        let text_match = Matcher::new("токен-42").match_text(&text).unwrap();
+        let shown = excerpt_around(&text, &text_match.range, 300, LineBreaks::Join);
         prop_assert!(shown.contains("Токен-42") && shown.chars().count() <= 300);
     }
 
     #[test]
-    fn anything_may_be_asked_of_anything(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
+    fn any_query_matches_any_text_without_panic(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
         let matcher = Matcher::new(&query);
-        if let Some(look) = matcher.match_with_title(&text, &text) {
-            prop_assert!(text.get(look.range.clone()).is_some());
-            prop_assert!(look.coverage > 0.0 && look.coverage <= 1.001);
-            prop_assert!((0.0..=1.0).contains(&look.closeness));
-            prop_assert!(look.score().is_finite());
+        if let Some(text_match) = matcher.match_with_title(&text, &text) {
+            prop_assert!(text.get(text_match.range.clone()).is_some());
+            prop_assert!(text_match.coverage > 0.0 && text_match.coverage <= 1.001);
+            prop_assert!((0.0..=1.0).contains(&text_match.closeness));
+            prop_assert!(text_match.score().is_finite());
         }
         let _ = Matcher::from_regex(&query).map(|matcher| matcher.match_text(&text));
     }
 
     /// A substring is found, in any case, as an exact match.
     #[test]
-    fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", phrase in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
+    fn a_substring_is_found_as_an_exact_match(before in "[a-zß中\u{301} İ]{0,40}", phrase in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
         let text = format!("{before} {phrase} {after}");
         for query in [phrase.clone(), phrase.to_lowercase()] {
-            let look = Matcher::new(&query).match_text(&text);
-            prop_assert!(look.as_ref().is_some_and(|look| look.exact != ExactMatch::No), "{:?} {:?}", query, look);
-            let matched = &text[look.unwrap().range];
+            let text_match = Matcher::new(&query).match_text(&text);
+            prop_assert!(text_match.as_ref().is_some_and(|text_match| text_match.exact != ExactMatch::No), "{:?} {:?}", query, text_match);
+            let matched = &text[text_match.unwrap().range];
             let folded = |text: &str| collapse_whitespace(&text.to_lowercase());
             prop_assert_eq!(folded(matched).replace("i\u{307}", "i"), folded(&query));
         }
@@ -301,12 +302,12 @@ proptest! {
     #[test]
     fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
         let collapsed = collapse_whitespace(&text);
-        let look = Matcher::new(&phrase).match_text(&text).filter(|look| look.exact != ExactMatch::No);
-        prop_assert_eq!(look.is_some(), collapsed.contains(&phrase), "{:?}", look);
+        let text_match = Matcher::new(&phrase).match_text(&text).filter(|text_match| text_match.exact != ExactMatch::No);
+        prop_assert_eq!(text_match.is_some(), collapsed.contains(&phrase), "{:?}", text_match);
     }
 
     #[test]
-    fn more_of_it_scores_more(words in proptest::collection::hash_set("[b-df-hj-np-tv-z]{5,8}", 3..6), at in 0usize..3) {
+    fn a_text_with_more_terms_scores_more(words in proptest::collection::hash_set("[b-df-hj-np-tv-z]{5,8}", 3..6), at in 0usize..3) {
         let words: Vec<String> = words.into_iter().collect();
         let matcher = Matcher::new(&words.join(" "));
         let mut all = words.clone();

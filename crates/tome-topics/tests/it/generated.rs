@@ -2,8 +2,8 @@
 
 use tome_model::{Agent, FactKind, Millis, NodeId, SessionId};
 use tome_topics::{
-    CommandRecord, FactRecord, FileAction, FileRecord, RunOutcome, SegmentRecord, TopicMap,
-    TopicNames, TurnRecord, quantize,
+    CommandRecord, FactRecord, FileAction, FileRecord, GroupIds, RunOutcome, SegmentRecord,
+    TopicMap, TurnRecord, quantize,
 };
 
 pub const DAY_MS: u64 = 24 * 3_600_000;
@@ -70,12 +70,13 @@ pub fn segment(number: usize, work: usize) -> SegmentRecord {
 }
 
 pub fn build(segments: &[SegmentRecord]) -> TopicMap {
-    TopicMap::build(segments.to_vec(), &TopicNames::default())
+    TopicMap::build(segments.to_vec(), &GroupIds::default())
 }
 
 pub fn memberships(map: &TopicMap) -> Vec<Vec<String>> {
+    let members = map.group_ids().groups.values();
     let mut groups: Vec<Vec<String>> =
-        map.memberships().into_iter().map(|(_, segments)| segments.into_iter().collect()).collect();
+        members.map(|segments| segments.iter().cloned().collect()).collect();
     groups.sort();
     groups
 }

@@ -21,15 +21,15 @@ pub(crate) struct Controls {
     pub(crate) gate: Mutex<()>,
 }
 
-pub(crate) struct Wrapped {
+pub(crate) struct FaultyStore {
     store: DiskStore,
     controls: Arc<Controls>,
 }
 
-/// A ledger on a wrapped store.
+/// A ledger on a faulty_store store.
 pub(crate) fn open(dir: &Path, engine: Engine) -> (Ledger, Arc<Controls>) {
     let controls = Arc::new(Controls::default());
-    let store = Wrapped {
+    let store = FaultyStore {
         store: DiskStore::open(dir, Some(engine)).unwrap(),
         controls: Arc::clone(&controls),
     };
@@ -43,7 +43,7 @@ fn fail_if(flag: &AtomicBool, message: &str) -> Result<(), KvError> {
     Ok(())
 }
 
-impl KeyValue for Wrapped {
+impl KeyValue for FaultyStore {
     fn path(&self) -> &Path {
         self.store.path()
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tome_agent::{LocalMemory, LocalMemorySettings, SessionInfo};
 use tome_model::{Clock, Millis, Zone};
 
-pub struct World {
+pub struct Fixture {
     home: tempfile::TempDir,
     clock: Arc<Ticking>,
 }
@@ -20,12 +20,12 @@ impl Clock for Ticking {
     }
 }
 
-impl World {
+impl Fixture {
     pub fn new() -> Self {
         let clock = Arc::new(Ticking(AtomicU64::new(1_794_735_000_000)));
-        let world = Self { home: tempfile::tempdir().unwrap(), clock };
-        std::fs::create_dir(world.project()).unwrap();
-        world
+        let fixture = Self { home: tempfile::tempdir().unwrap(), clock };
+        std::fs::create_dir(fixture.project()).unwrap();
+        fixture
     }
 
     pub fn project(&self) -> String {

@@ -1,24 +1,23 @@
-//! The form of a turn: who speaks, and whether it asks or tells.
+//! Traits of a turn: who speaks, and whether it asks or tells.
 //!
 //! In a chat between people, the turn that shares most words with a query is often a question, and
 //! the answer is the next turn, in other words. A prompt to an assistant is different: it tells
 //! what its author knows, so asking does not count against it.
 
-use tome_finder::QueryTerms;
+use tome_finder::{QUESTION_MARKS, QueryTerms};
 use tome_model::EventKind;
 use tome_text::split_sentences;
 
 use super::weights::{QUESTION_PENALTY, SPEAKER_BONUS};
 
-/// Longer texts are documents, not turns.
-const TURN_BYTES_MAX: usize = 4_000;
+/// Longer texts keep the default traits: their sentences are not read.
+const TRAITS_BYTES_MAX: usize = 4_000;
 /// Maximum length of a speaker's name, in bytes.
 const SPEAKER_BYTES_MAX: usize = 32;
-const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
-/// The form of a turn, as far as the ranking needs it.
+/// Traits of a turn that the ranking needs.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct TurnForm {
+pub(super) struct TurnTraits {
     /// Name of the one who speaks, or else the kind of the event.
     pub speaker: String,
     /// Share of its words that belong to questions.
@@ -31,12 +30,12 @@ pub(super) struct TurnForm {
     pub is_by_person: bool,
 }
 
-impl TurnForm {
+impl TurnTraits {
     pub(super) fn parse(text: &str, kind: &str, query: &QueryTerms) -> Self {
         let is_by_person = kind == EventKind::UserMessage.as_str();
-        let form = Self { is_by_person, speaker: kind.to_owned(), ..Self::default() };
-        if text.len() > TURN_BYTES_MAX {
-            return form;
+        let traits = Self { is_by_person, speaker: kind.to_owned(), ..Self::default() };
+        if text.len() > TRAITS_BYTES_MAX {
+            return traits;
         }
         let (speaker, message) = split_speaker(text);
         let (mut words, mut asking, mut ends_in_question) = (0, 0, false);
@@ -56,7 +55,7 @@ impl TurnForm {
             ends_in_question,
             speaker: speaker.unwrap_or(kind).to_owned(),
             is_by_named_speaker: speaker.is_some_and(|name| !query.find_terms_in(name).is_empty()),
-            ..form
+            ..traits
         }
     }
 
@@ -101,36 +100,36 @@ fn strip_attachment(text: &str) -> &str {
 mod tests {
     use super::*;
 
-    fn form(text: &str) -> TurnForm {
-        TurnForm::parse(text, "user_message", &QueryTerms::new("Which team does Tim support?"))
+    fn traits(text: &str) -> TurnTraits {
+        TurnTraits::parse(text, "user_message", &QueryTerms::new("Which team does Tim support?"))
     }
 
     #[test]
-    fn a_turn_asks_or_tells() {
-        assert_eq!(form("Ann: Who is your favorite?").question_share, 1.0);
-        assert_eq!(form("The wolves. They win.").question_share, 0.0);
-        let both = form("Cool! Who is your favorite player? [image: a ball]");
+    fn the_share_of_questions_in_a_turn_is_measured() {
+        assert_eq!(traits("Ann: Who is your favorite?").question_share, 1.0);
+        assert_eq!(traits("The wolves. They win.").question_share, 0.0);
+        let both = traits("Cool! Who is your favorite player? [image: a ball]");
         assert!(both.ends_in_question && (0.5..1.0).contains(&both.question_share), "{both:?}");
-        assert!(!form("Who? The wolves.").ends_in_question);
-        assert!(form("你喜欢哪个队？").ends_in_question);
-        assert_eq!(form(&"Why? ".repeat(1_000)).question_share, 0.0);
+        assert!(!traits("Who? The wolves.").ends_in_question);
+        assert!(traits("你喜欢哪个队？").ends_in_question);
+        assert_eq!(traits(&"Why? ".repeat(1_000)).question_share, 0.0);
     }
 
     #[test]
     fn the_speaker_is_named_before_a_colon() {
-        assert!(form("Tim: the wolves").is_by_named_speaker);
-        assert!(!form("Ann: Tim likes the wolves").is_by_named_speaker);
-        assert!(!form("I asked him who it is and Tim: the wolves").is_by_named_speaker);
-        assert_eq!(form("Ann: the wolves").speaker, "Ann");
-        assert_eq!(form("def tim(x): return").speaker, "user_message");
-        assert!(!form("user: Tim likes the wolves").is_by_named_speaker);
+        assert!(traits("Tim: the wolves").is_by_named_speaker);
+        assert!(!traits("Ann: Tim likes the wolves").is_by_named_speaker);
+        assert!(!traits("I asked him who it is and Tim: the wolves").is_by_named_speaker);
+        assert_eq!(traits("Ann: the wolves").speaker, "Ann");
+        assert_eq!(traits("def tim(x): return").speaker, "user_message");
+        assert!(!traits("user: Tim likes the wolves").is_by_named_speaker);
     }
 
     #[test]
-    fn only_people_are_expected_to_answer_each_other() {
-        let asks = form("Who is your favorite?");
+    fn questions_count_less_only_between_people() {
+        let asks = traits("Who is your favorite?");
         assert!(asks.score_factor(true, 1.0) < asks.score_factor(true, 0.2));
         assert_eq!(asks.score_factor(false, 1.0), 1.0);
-        assert!(form("Tim: the wolves").score_factor(true, 1.0) > 1.0);
+        assert!(traits("Tim: the wolves").score_factor(true, 1.0) > 1.0);
     }
 }
