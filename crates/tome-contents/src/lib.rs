@@ -40,8 +40,8 @@ pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
     Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer, find_work_outcome,
-    find_work_title, is_prompt, list_edited_files, prompt_text, read_tool_call, shorten_path,
-    skip_acknowledgment, states_cause,
+    find_work_title, is_prompt, is_task_list_tool, list_edited_files, prompt_text, read_tool_call,
+    shorten_path, skip_acknowledgment, states_cause,
 };
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,

@@ -24,8 +24,8 @@ use super::turn_traits::TurnTraits;
 use super::weights::{
     CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, DOCUMENTS_SHARE,
     LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
-    SIMILARITY_WEIGHT, STATIC_SHARE, TIME_SPAN_BOOST, TURN_WITH_NEIGHBORS_BYTES_MAX,
-    USER_MESSAGE_WEIGHT,
+    SIMILARITY_WEIGHT, STATIC_SHARE, TASK_LIST_WEIGHT, TIME_SPAN_BOOST, TOOL_CALL_WEIGHT,
+    TURN_WITH_NEIGHBORS_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -188,7 +188,7 @@ impl CandidatePool {
             .map(|(index, candidate)| {
                 let term_match = matches.get(index).and_then(Option::as_ref);
                 RankedCandidate {
-                    score: f64::from(fuse(index) * kind_weight(candidate.source)),
+                    score: f64::from(fuse(index) * kind_weight(&candidate)),
                     bm25_share: scores.bm25.score(index).unwrap_or(0.0),
                     confidence: Confidence::Weak,
                     coverage: term_match.map_or(0.0, |term_match| term_match.coverage),
@@ -387,10 +387,13 @@ fn load_sides(
 
 /// Weight of a kind of source: a note counts as much as an equally relevant event, contents less
 /// than the events that they summarize.
-fn kind_weight(source: EntrySource) -> f32 {
-    match source_kind(source) {
-        SourceKind::Events | SourceKind::Files => 1.0,
-        SourceKind::Contents => CONTENTS_WEIGHT,
+fn kind_weight(candidate: &RecallCandidate) -> f32 {
+    let tool = candidate.body.as_ref().and_then(|body| body.tool.as_deref());
+    match (source_kind(candidate.source), tool) {
+        (SourceKind::Contents, _) => CONTENTS_WEIGHT,
+        (_, Some(name)) if tome_contents::is_task_list_tool(name) => TASK_LIST_WEIGHT,
+        (_, Some(_)) => TOOL_CALL_WEIGHT,
+        (SourceKind::Events | SourceKind::Files, None) => 1.0,
     }
 }
 

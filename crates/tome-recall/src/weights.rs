@@ -52,6 +52,11 @@ pub(super) const DEEP_CHUNKS_MAX: usize = 20;
 pub(super) const LITERAL_WEIGHT: f32 = 0.05;
 /// Weight of a node or source relative to the events that it summarizes.
 pub(super) const CONTENTS_WEIGHT: f32 = 0.4;
+/// Weight of a tool call relative to a message: people ask for what was said and concluded, and output
+/// repeats words.
+pub(super) const TOOL_CALL_WEIGHT: f32 = 0.85;
+/// Weight of a call that only keeps the agent's list of tasks.
+pub(super) const TASK_LIST_WEIGHT: f32 = 0.4;
 /// Share of a question's words that the turn after it gets, because it is the answer.
 pub(super) const ANSWER_SHARE: f32 = 0.6;
 /// How much less of the score a turn keeps that only asks, in a chat between people.

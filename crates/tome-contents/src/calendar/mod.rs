@@ -109,8 +109,7 @@ impl Calendar {
     ) -> Result<Vec<String>, HomeError> {
         let (mut skipped, mut failed, mut read) = (Vec::new(), None, 0);
         let paths = self.store_paths(project);
-        let _wide_scan =
-            (paths.len() > OPEN_STORES_MAX).then(|| self.stores.lock_wide_scan());
+        let _wide_scan = (paths.len() > OPEN_STORES_MAX).then(|| self.stores.lock_wide_scan());
         for path in paths {
             match self.visit_store(&path, project, &mut visit) {
                 Ok(()) => read += 1,

@@ -70,7 +70,7 @@ pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
 pub(crate) use title::weigh_session_title;
 pub use tool_call::{ToolCall, read_tool_call};
-pub use turn::{cut_turns, is_prompt};
+pub use turn::{cut_turns, is_prompt, is_task_list_tool};
 pub use work::{find_work_outcome, find_work_title};
 
 /// The built-in extractive summarizer.

@@ -182,7 +182,7 @@ impl<'a> Turn<'a> {
             _ => None,
         };
         self.rejections.extend(words.map(|words| (at, words)));
-        if !is_from_subagent && !is_bookkeeping(&tool.name) {
+        if !is_from_subagent && !is_task_list_tool(&tool.name) {
             self.is_answered = false;
             // With words the user goes on, instead of stopping the agent.
             self.is_interrupted = words.is_none()
@@ -319,8 +319,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Tools that only keep the agent's own list of tasks.
-fn is_bookkeeping(name: &str) -> bool {
+/// Whether a tool only keeps the agent's own list of tasks.
+pub fn is_task_list_tool(name: &str) -> bool {
     matches!(
         name,
         "TodoWrite"

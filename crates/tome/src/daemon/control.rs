@@ -295,7 +295,8 @@ fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
             );
         }
     }
-    let coder = daemon.engine.recall().report_coder_indexes().ok().filter(|report| report.folder.is_dir());
+    let coder =
+        daemon.engine.recall().report_coder_indexes().ok().filter(|report| report.folder.is_dir());
     index_reports.extend(coder.map(indexes::index_set_to_wire));
     if let Some(indexes) = &mut status.finder {
         indexes.index_sets = index_reports;
