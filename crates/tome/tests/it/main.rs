@@ -50,6 +50,7 @@ mod hooks;
 mod hostile_folders;
 mod import;
 mod import_codex;
+mod import_codex_scripts;
 mod import_damage;
 mod import_opencode;
 mod import_order;
