@@ -54,6 +54,7 @@ mod import_codex_scripts;
 mod import_damage;
 mod import_opencode;
 mod import_order;
+mod import_windows;
 mod ingest;
 mod injections;
 mod injections_edit;
