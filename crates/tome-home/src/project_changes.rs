@@ -276,7 +276,7 @@ fn add_names(all: &mut [KnownProject]) {
                 }
             })
         };
-        let depth = project.folder.split('/').count();
+        let depth = project.folder.split(['/', '\\']).count();
         let shortened = (1..=depth).map(|parts| last_parts(&project.folder, parts));
         project.name = shortened
             .into_iter()

@@ -20,6 +20,7 @@ use serde::Deserialize;
 use tome_model::{Millis, ModelError};
 
 use crate::durable::sync_folder;
+use crate::folder_path::{guess_repository_of_worktree, is_foreign_path, normalize_path};
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
 use crate::root_path::check_root;
@@ -193,14 +194,14 @@ impl Projects {
     /// Reads the branch, commit and worktree that a folder is on. `None` outside a repository, or if
     /// the file system does not answer in time.
     pub fn read_git_location(&self, cwd: &str) -> Option<GitLocation> {
-        let folder = PathBuf::from(cwd);
+        let folder = Some(PathBuf::from(cwd)).filter(|_| !is_foreign_path(cwd))?;
         self.git_calls.run(cwd, GIT_TIMEOUT, move || GitLocation::read(&folder)).flatten()
     }
 
     /// Finds the linked worktree that a folder is in. `None` outside one, or if the file system does
     /// not answer in time.
     pub fn find_linked_worktree(&self, cwd: &str) -> Option<LinkedWorktree> {
-        let folder = PathBuf::from(cwd);
+        let folder = Some(PathBuf::from(cwd)).filter(|_| !is_foreign_path(cwd))?;
         let find = move || git::find_linked_worktree(&folder);
         self.git_calls.run(cwd, GIT_TIMEOUT, find).flatten()
     }
@@ -222,6 +223,9 @@ impl Projects {
     fn look_up_project(&self, cwd: &str) -> ProjectLookup {
         if let Some(found) = self.lock().located.get(cwd) {
             return ProjectLookup::Found(found.clone());
+        }
+        if is_foreign_path(cwd) {
+            return ProjectLookup::Missing { above: resolve_missing_folder(cwd) };
         }
         let folder = cwd.to_owned();
         let read_git_files = move || {
@@ -407,13 +411,20 @@ fn timeout_error(action: &'static str, folder: &str) -> HomeError {
 
 /// Returns the project root of a working directory, from the disk alone.
 pub fn resolve_project_root(cwd: &str) -> String {
-    match project::locate_project(Path::new(cwd)) {
+    match Some(cwd)
+        .filter(|cwd| !is_foreign_path(cwd))
+        .map(Path::new)
+        .and_then(project::locate_project)
+    {
         Some(found) => found.root.to_string_lossy().into_owned(),
         None => resolve_missing_folder(cwd),
     }
 }
 
 fn resolve_missing_folder(cwd: &str) -> String {
+    if is_foreign_path(cwd) {
+        return guess_repository_of_worktree(&normalize_path(cwd)).to_owned();
+    }
     let repository = project::locate_missing_folder(Path::new(cwd));
     repository.map_or_else(
         || guess_repository_of_worktree(&normalize_path(cwd)).to_owned(),
@@ -421,44 +432,36 @@ fn resolve_missing_folder(cwd: &str) -> String {
     )
 }
 
-/// Guesses the repository of a worktree that is gone, by the folders that tools put worktrees into. Also
-/// for transcripts of another machine.
-fn guess_repository_of_worktree(path: &str) -> &str {
-    const FOLDERS: [&str; 3] = ["/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/"];
-    let cut = FOLDERS.iter().filter_map(|folder| path.find(folder)).min();
-    cut.filter(|at| *at > 0).and_then(|at| path.get(..at)).unwrap_or(path)
-}
-
-/// Normalizes a path lexically: removes trailing separators, `.` and `..`.
-fn normalize_path(path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "" | "." => {}
-            ".." => {
-                parts.pop();
-            }
-            part => parts.push(part),
-        }
-    }
-    if path.starts_with('/') {
-        format!("/{}", parts.join("/"))
-    } else {
-        path.trim_end_matches('\\').to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_worktree_that_is_gone_belongs_to_the_repository_above_it() {
-        assert_eq!(guess_repository_of_worktree("/gone/app/.worktrees/4/src"), "/gone/app");
-        assert_eq!(guess_repository_of_worktree("/gone/app/.claude/worktrees/x"), "/gone/app");
-        assert_eq!(guess_repository_of_worktree("/gone/app/worktrees"), "/gone/app/worktrees");
-        assert_eq!(guess_repository_of_worktree("/.worktrees/4"), "/.worktrees/4");
+    fn a_folder_that_is_gone_belongs_to_the_repository_above_it() {
         assert_eq!(resolve_missing_folder("/gone/app/.worktrees/4"), "/gone/app");
+    }
+
+    /// Such a folder must not be looked up below the folder of the process.
+    #[cfg(not(windows))]
+    #[test]
+    fn a_folder_of_windows_is_a_project_of_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let projects = Projects::load(&Home::at(folder.path()));
+        for (cwd, root) in [
+            ("C:\\Users\\dev\\app", "C:\\Users\\dev\\app"),
+            ("c:/Users/dev/app/", "C:\\Users\\dev\\app"),
+            ("c:\\Users\\dev\\site", "C:\\Users\\dev\\site"),
+            ("C:\\Users\\dev\\app\\.claude\\worktrees\\x", "C:\\Users\\dev\\app"),
+        ] {
+            assert_eq!(projects.resolve_project(cwd, None).unwrap(), root);
+            assert_eq!(resolve_project_root(cwd), root);
+            assert_eq!(projects.read_git_location(cwd), None);
+            projects.ensure_folder(root, Millis(1)).unwrap();
+        }
+        projects.ensure_folder("D:\\old\\app", Millis(1)).unwrap();
+        let mut names: Vec<String> = projects.list().into_iter().map(|one| one.name).collect();
+        names.sort();
+        assert_eq!(names, ["dev/app", "old/app", "site"]);
     }
 
     /// The branch is read within 50 ms, which a busy machine may not keep.

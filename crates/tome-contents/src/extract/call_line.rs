@@ -76,11 +76,18 @@ fn describe_fields(fields: &Map<String, Value>) -> String {
     shown.take(FIELDS_SHOWN).collect::<Vec<_>>().join(" ")
 }
 
-/// A path relative to the folder of the session, if it is below it.
+/// A path relative to the folder of the session, if it is below it. On Windows a path may have
+/// either separator.
 pub fn shorten_path<'p>(path: &'p str, cwd: &str) -> &'p str {
-    let below =
-        path.strip_prefix(cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
-    below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
+    let is_windows = cwd.as_bytes().get(1) == Some(&b':') || cwd.starts_with("\\\\");
+    let separators: &[char] = if is_windows { &['/', '\\'] } else { &['/'] };
+    let cwd = cwd.trim_end_matches(separators);
+    let is_separator = |byte: u8| separators.contains(&char::from(byte));
+    let is_same = |(a, b): (u8, u8)| a == b || is_separator(a) && is_separator(b);
+    let is_below = path.len() > cwd.len() && path.bytes().zip(cwd.bytes()).all(is_same);
+    let rest = path.get(cwd.len()..).filter(|_| is_below && !cwd.is_empty());
+    let rest = rest.and_then(|rest| rest.strip_prefix(separators));
+    rest.filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
 /// The first line of a command, without a leading change to the session's own folder.
@@ -90,4 +97,20 @@ fn shorten_command(command: &str, cwd: &str) -> String {
     let mut lines = command.lines();
     let first = lines.next().unwrap_or_default();
     if lines.next().is_some() { format!("{first} …") } else { first.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_relative_to_the_folder() {
+        assert_eq!(shorten_path("/app/src/a.rs", "/app/"), "src/a.rs");
+        assert_eq!(shorten_path("/application/a.rs", "/app"), "/application/a.rs");
+        assert_eq!(shorten_path("/app", "/app"), "/app");
+        assert_eq!(shorten_path("/app/", ""), "/app/");
+        assert_eq!(shorten_path("/app\\a.rs", "/app"), "/app\\a.rs");
+        assert_eq!(shorten_path("C:/dev/app/src/a.rs", "C:\\dev\\app"), "src/a.rs");
+        assert_eq!(shorten_path("C:\\dev\\app\\src\\a.rs", "C:\\dev\\app\\"), "src\\a.rs");
+    }
 }

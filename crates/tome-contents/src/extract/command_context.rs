@@ -50,7 +50,8 @@ pub(super) fn read_contexts<'a>(
     tool: &Tool,
 ) -> Vec<CommandContext<'a>> {
     let root = project_root(event);
-    let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"]);
+    let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
+        .or_else(|| event.meta.get("workdir")?.as_str());
     let mut current = match given {
         Some(given) => enter(Some(&event.cwd), given),
         None => Some(event.cwd.clone()),

@@ -314,7 +314,9 @@ pub(super) fn find_command_line(tool: &Tool) -> Option<&str> {
         return None;
     }
     let input = &tool.input;
-    find_text_field(input, &["command", "cmd", "script"]).or_else(|| input.as_str()).or_else(|| {
+    // A text given to Codex's `exec` is a script in JavaScript.
+    let text = input.as_str().filter(|_| tool.name != "exec");
+    find_text_field(input, &["command", "cmd", "script"]).or(text).or_else(|| {
         // `["bash", "-lc", "cargo test"]`: the last element is the command line.
         let parts = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
         parts.iter().rev().find_map(Value::as_str)

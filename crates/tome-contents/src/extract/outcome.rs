@@ -155,6 +155,7 @@ fn find_exit_code(event: &Event, tool: &Tool, texts: &[&str]) -> Option<i64> {
             .iter()
             .find_map(|name| object.get(name)?.as_i64())
     });
+    let field = field.or_else(|| event.meta.get("exit_code")?.as_i64());
     field.or_else(|| texts.iter().find_map(|text| parse_exit_code(text)))
 }
 

@@ -247,15 +247,19 @@ fn sanitize_session_id(id: &str) -> String {
     format!("{}-{hash}", tome_model::truncate_to(&plain, room))
 }
 
-/// Accepts absolute paths, including those of Windows.
 fn parse_directory(value: Value) -> Option<String> {
-    let Value::String(path) = value else {
-        return None;
-    };
+    match value {
+        Value::String(path) if is_absolute_folder(&path) => Some(path),
+        _ => None,
+    }
+}
+
+/// Accepts absolute paths, including those of Windows.
+pub(super) fn is_absolute_folder(path: &str) -> bool {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
     let fits = path.len() <= limits::PATH_BYTES_MAX && !path.contains('\0');
-    (fits && (drive || path.starts_with(['/', '\\']))).then_some(path)
+    fits && (drive || path.starts_with(['/', '\\']))
 }
 
 /// Parses a time: milliseconds as a number or string, or RFC 3339.

@@ -9,14 +9,13 @@
 //! and counted by reason.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tome_model::{Agent, Draft, EventKind, Millis, Tool};
 
 use super::fields::PayloadFields;
-use super::hook_context::{HookContext, parse_timestamp};
+use super::hook_context::{HookContext, is_absolute_folder, parse_timestamp};
 use super::lenient_json::{self, ParsedPayload};
 use super::prompt_text::{PromptAuthor, classify_prompt};
 use super::{claude_code, codex, copilot};
@@ -183,10 +182,11 @@ impl RecordContext {
         HookContext::from_record(&self.agent, &self.session, &self.cwd, self.at)
     }
 
-    /// Sets the folder, if the value is an absolute path.
+    /// Sets the folder, if the value is an absolute path, also of Windows: transcripts may come from
+    /// another machine.
     pub(super) fn update_cwd(&mut self, cwd: Option<&Value>) {
         if let Some(Value::String(cwd)) = cwd
-            && Path::new(cwd).has_root()
+            && is_absolute_folder(cwd)
         {
             self.cwd.clone_from(cwd);
         }

@@ -9,7 +9,7 @@ use tome_proto::{Client, v1};
 use tome_terminal::{DIM, RESET, YELLOW};
 
 use super::events::resolve_project;
-use super::project_name::resolve_name;
+use super::project_name::{absolute_path, resolve_name};
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::agents::{self, InjectionPoint};
@@ -89,7 +89,7 @@ fn preview_injection(context: &CommandContext, args: &InjectionsArgs) -> Result<
             .into());
     }
     let folder = match &args.project {
-        Some(folder) => std::path::absolute(resolve_name(context, folder)?)?,
+        Some(folder) => absolute_path(&resolve_name(context, folder)?)?,
         None => std::env::current_dir()?,
     };
     let settings = &context.settings.inject;

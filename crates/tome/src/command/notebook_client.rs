@@ -10,7 +10,7 @@ use tome_model::Scope;
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{BOLD, RESET, format_counted};
 
-use super::project_name::resolve_given;
+use super::project_name::{absolute_path, resolve_given};
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError};
 use crate::cli::notes::{NotebookArgs, ScopeName};
@@ -217,7 +217,7 @@ pub fn parse_tool_result(answer: &v1::CallToolResponse) -> Value {
 /// Returns the given folder, or the current one, as an absolute path.
 pub fn absolute_folder(given: Option<&Path>) -> Result<String> {
     let path = match given {
-        Some(path) => std::path::absolute(path)?,
+        Some(path) => absolute_path(path)?,
         None => {
             std::env::current_dir().context("cannot determine the current folder; use --project")?
         }

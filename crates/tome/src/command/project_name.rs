@@ -36,6 +36,14 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
     }
 }
 
+/// Makes a folder absolute. One of another system is already, and would else lie below this folder.
+pub fn absolute_path(folder: &Path) -> std::io::Result<PathBuf> {
+    if tome_home::is_foreign_path(&folder.to_string_lossy()) {
+        return Ok(folder.to_path_buf());
+    }
+    std::path::absolute(folder)
+}
+
 /// The folder of an optional `--project`.
 pub fn resolve_given(context: &CommandContext, typed: Option<&Path>) -> Result<Option<PathBuf>> {
     typed.map(|typed| resolve_name(context, typed)).transpose()

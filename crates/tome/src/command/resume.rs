@@ -136,7 +136,12 @@ fn run_command(session: &v1::Session) -> Result<Outcome> {
 }
 
 fn describe_missing_folder(session: &v1::Session) -> String {
-    format!("the session's folder no longer exists: {}", one_line(&session.cwd, 400))
+    let what = if tome_home::is_foreign_path(&session.cwd) {
+        "is on another machine"
+    } else {
+        "no longer exists"
+    };
+    format!("the session's folder {what}: {}", one_line(&session.cwd, 400))
 }
 
 fn resume_json(session: &v1::Session) -> serde_json::Value {

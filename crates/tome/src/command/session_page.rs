@@ -97,6 +97,9 @@ fn print_commands(out: &mut dyn Write, session: &v1::Session) -> std::io::Result
     match (session.resume.is_empty(), Path::new(&session.cwd).is_dir()) {
         (true, _) => Ok(()),
         (false, true) => writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}"),
+        (false, false) if tome_home::is_foreign_path(&session.cwd) => {
+            writeln!(out, "{DIM}Its folder is on another machine{RESET}")
+        }
         (false, false) => writeln!(out, "{DIM}Its folder no longer exists{RESET}"),
     }
 }

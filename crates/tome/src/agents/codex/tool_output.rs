@@ -7,6 +7,8 @@ use crate::agents::fields::{PayloadFields, join_text_parts};
 
 /// Maximum size of the header that the harness writes before a command's output.
 const OUTPUT_HEADER_BYTES_MAX: usize = 400;
+/// Begins the output of a patch that does not fit its files. It has no header.
+const PATCH_FAILURE: &str = "apply_patch verification failed";
 
 /// Returns the tool's output without the harness's header.
 pub(super) fn parse_tool_output(output: Value, fields: &mut PayloadFields) -> Value {
@@ -17,7 +19,12 @@ pub(super) fn parse_tool_output(output: Value, fields: &mut PayloadFields) -> Va
                 set_exit_code(code.and_then(Value::as_i64), fields);
                 wrapped.get("output").cloned().unwrap_or_default()
             }
-            _ => Value::String(tome_model::strip_injections(strip_output_header(&text, fields))),
+            _ => {
+                if text.starts_with(PATCH_FAILURE) {
+                    fields.mark_failed();
+                }
+                Value::String(tome_model::strip_injections(strip_output_header(&text, fields)))
+            }
         },
         Value::Object(wrapped) if wrapped.contains_key("content") => {
             if wrapped.get("success") == Some(&Value::Bool(false)) {
@@ -36,8 +43,9 @@ pub(super) fn parse_tool_output(output: Value, fields: &mut PayloadFields) -> Va
     }
 }
 
-fn strip_output_header<'a>(text: &'a str, fields: &mut PayloadFields) -> &'a str {
-    let begins = ["Chunk ID:", "Wall time:", "Exit code:"];
+/// Strips the header of a command's output, and notes the exit code that it reports.
+pub(super) fn strip_output_header<'a>(text: &'a str, fields: &mut PayloadFields) -> &'a str {
+    let begins = ["Chunk ID:", "Wall time:", "Exit code:", "Warning: truncated output"];
     let Some((head, output)) = split_output_header(text, &begins) else { return text };
     // A patch that Codex applied itself has two headers: the command's and the patch's.
     let inner = Some(output).filter(|_| head.starts_with("Wall time:"));
@@ -59,9 +67,10 @@ fn split_output_header<'a>(text: &'a str, begins: &[&str]) -> Option<(&'a str, &
     is_head.then_some((head, output))
 }
 
-fn set_exit_code(code: Option<i64>, fields: &mut PayloadFields) {
-    if let Some(code) = code.filter(|code| *code != 0) {
-        fields.set("exit_code", code);
+pub(super) fn set_exit_code(code: Option<i64>, fields: &mut PayloadFields) {
+    let Some(code) = code else { return };
+    fields.set("exit_code", code);
+    if code != 0 {
         fields.mark_failed();
     }
 }

@@ -3,7 +3,8 @@
 //! `response_item`s. Files of the first versions have bare items, and some only `event_msg`s.
 //!
 //! Tool names are mapped to those of the hooks (`exec_command` is `Bash`), and the harness's header
-//! is stripped from command output, so that events match those of the hooks.
+//! is stripped from command output, so that events match those of the hooks. For the same reason a
+//! script becomes the calls that it makes (`code_mode.rs`).
 //!
 //! A forked session begins with a copy of its parent's history. Where the parent can be read, the
 //! copy is recognized by it: the same messages and calls in the same order, written at the fork.
@@ -11,6 +12,11 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Millis, Tool};
 
+use super::code_mode::{
+    RunningScripts, SCRIPT_TOOL, ScriptOutput, ScriptRun, ScriptStatus, expand_script,
+    parse_script_output,
+};
+use super::tool_call::{HookCall, parse_call};
 use super::tool_output::parse_tool_output;
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::transcript::{
@@ -121,6 +127,7 @@ pub(in crate::agents) struct RolloutReader {
     /// The session start, held back until the folder is known: the first versions name it later.
     start: Option<RecordOutcome>,
     calls: PendingToolCalls,
+    scripts: RunningScripts,
     /// The last name that the thread was given.
     title: Option<String>,
 }
@@ -139,6 +146,7 @@ impl RolloutReader {
             has_items: false,
             start: None,
             calls: PendingToolCalls::default(),
+            scripts: RunningScripts::default(),
             title: None,
         }
     }
@@ -200,23 +208,31 @@ impl RolloutReader {
         }
     }
 
-    fn read_item(&mut self, mut item: PayloadFields) -> RecordOutcome {
+    fn read_item(&mut self, mut item: PayloadFields) -> RecordOutcomes {
         self.has_items = true;
         self.update_turn(&item);
         let kind = item.get_str("type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "message" => self.read_message(item),
+            "message" => vec![self.read_message(item)],
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 let id = item.take_text("call_id");
                 let (name, input) = parse_call(item);
                 self.calls.insert(&id, name, input);
-                RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
+                vec![RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)]
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-                self.tool_result_event(item)
+                self.tool_result_events(item)
             }
-            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
+            _ => vec![RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)],
         }
+    }
+
+    fn push_items(&mut self, item: PayloadFields, steps: &mut RecordOutcomes) {
+        let items = self.read_item(item);
+        if items.iter().any(|step| matches!(step, RecordOutcome::Event(_))) {
+            steps.extend(self.start.take());
+        }
+        steps.extend(items);
     }
 
     fn read_message(&mut self, mut item: PayloadFields) -> RecordOutcome {
@@ -264,12 +280,71 @@ impl RolloutReader {
         self.context.prompt_event(&text, turn.as_deref(), self.base_fields())
     }
 
-    fn tool_result_event(&mut self, mut item: PayloadFields) -> RecordOutcome {
+    fn tool_result_events(&mut self, mut item: PayloadFields) -> RecordOutcomes {
         let id = item.take_text("call_id");
+        let output = item.take_value("output");
         let (name, input) = self.calls.take_call(&id);
+        let is_script = name == SCRIPT_TOOL && input.is_string();
+        let is_wait = name == "wait" && self.scripts.contains(&input);
+        if !is_script && !is_wait {
+            return vec![self.call_event(&id, name, input, output)];
+        }
+        match parse_script_output(output) {
+            Ok(output) => {
+                let run = if is_wait { self.scripts.take(&input) } else { None };
+                let run = run.unwrap_or_else(|| ScriptRun {
+                    call_id: id,
+                    source: text_from_value(input),
+                    items: Vec::new(),
+                    at: self.context.at,
+                });
+                self.script_events(run, output)
+            }
+            // The script was not run.
+            Err(output) => vec![self.call_event(&id, name, input, output)],
+        }
+    }
+
+    fn call_event(&self, id: &str, name: String, input: Value, output: Value) -> RecordOutcome {
+        let call = HookCall::from_model(name, input);
         let mut fields = self.base_fields();
-        let output = parse_tool_output(item.take_value("output"), &mut fields);
-        self.context.tool_result_event(&id, Tool { name, input, output }, fields)
+        if let Some(workdir) = call.workdir.filter(|workdir| *workdir != self.context.cwd) {
+            fields.set("workdir", workdir);
+        }
+        let output = parse_tool_output(output, &mut fields);
+        let tool = Tool { name: call.name, input: call.input, output };
+        self.context.tool_result_event(id, tool, fields)
+    }
+
+    /// Adds output to a script, which has ended unless the output says that it still runs.
+    fn script_events(&mut self, mut run: ScriptRun, output: ScriptOutput) -> RecordOutcomes {
+        run.items.extend(output.items);
+        run.at = self.context.at;
+        let ScriptStatus::Running(cell) = output.status else {
+            return self.end_script(run, &output.status);
+        };
+        let dropped = self.scripts.insert(cell, run);
+        let status = ScriptStatus::Running(String::new());
+        let mut events: RecordOutcomes =
+            dropped.into_iter().flat_map(|run| self.end_script(run, &status)).collect();
+        events.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
+        events
+    }
+
+    fn end_script(&mut self, run: ScriptRun, status: &ScriptStatus) -> RecordOutcomes {
+        let now = std::mem::replace(&mut self.context.at, run.at);
+        let base = self.base_fields().into_map();
+        let calls = expand_script(run, status, &self.context.cwd);
+        let events = calls.into_iter().map(|call| {
+            let mut fields = PayloadFields::new(base.clone());
+            for (name, value) in call.fields.into_map() {
+                fields.set(&name, value);
+            }
+            self.context.tool_result_event(&call.id, call.tool, fields)
+        });
+        let events = events.collect();
+        self.context.at = now;
+        events
     }
 
     /// Old versions write only these records; later versions repeat the items in them, so they are
@@ -320,6 +395,7 @@ impl TranscriptReader for RolloutReader {
         let is_bare = !record.has("payload");
         let about = if is_bare { PayloadFields::default() } else { record.take_object("payload") };
         let step = match kind.as_str() {
+            "response_item" => return self.push_items(about, steps),
             "session_meta" => self.session_start_event(about),
             "turn_context" => {
                 self.update_turn(&about);
@@ -327,7 +403,6 @@ impl TranscriptReader for RolloutReader {
                 self.model = about.get("model").cloned().unwrap_or_default();
                 RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
             }
-            "response_item" => self.read_item(about),
             "event_msg" => self.read_event_message(about),
             "compacted" => self.compaction_event(about),
             // The first versions: a header line without a type, then bare items.
@@ -335,7 +410,7 @@ impl TranscriptReader for RolloutReader {
                 self.start = Some(self.session_start_event(record));
                 return;
             }
-            _ if is_bare => self.read_item(record),
+            _ if is_bare => return self.push_items(record, steps),
             _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         };
         if matches!(step, RecordOutcome::Event(_)) {
@@ -345,6 +420,9 @@ impl TranscriptReader for RolloutReader {
     }
 
     fn finish(&mut self, steps: &mut RecordOutcomes) {
+        for run in self.scripts.drain() {
+            steps.extend(self.end_script(run, &ScriptStatus::Running(String::new())));
+        }
         self.calls.drain_unanswered(steps);
         let title = self.title.as_deref().filter(|_| self.subagent.is_none());
         steps.extend(title.and_then(|title| self.context.title_event(title)));
@@ -404,45 +482,4 @@ fn user_texts(content: Value, item: &Map<String, Value>) -> Vec<String> {
         }
     }
     texts
-}
-
-/// Converts a call to the tool name and input that hooks report.
-fn parse_call(mut item: PayloadFields) -> (String, Value) {
-    let action = item.take_object("action");
-    let mut name = item.take_text("name");
-    let space = item.take_text("namespace");
-    if !space.is_empty() {
-        name = format!("{space}__{name}");
-    }
-    let input = match item.take_value("arguments") {
-        Value::Null => match item.take_value("input") {
-            Value::Null => action.into_value(),
-            input => input,
-        },
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-        input => input,
-    };
-    let command = match name.as_str() {
-        "exec_command" => input.get("cmd"),
-        "shell" | "shell_command" | "container.exec" | "" => input.get("command"),
-        _ => None,
-    };
-    match command {
-        Some(Value::String(command)) => ("Bash".to_owned(), shell_input(command)),
-        Some(Value::Array(words)) => ("Bash".to_owned(), shell_input(&join_command_line(words))),
-        _ => (name, input),
-    }
-}
-
-fn shell_input(command: &str) -> Value {
-    serde_json::json!({ "command": command })
-}
-
-/// `["bash", "-lc", "ls"]` becomes `ls`; other commands are joined by spaces.
-fn join_command_line(words: &[Value]) -> String {
-    let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
-    match words.as_slice() {
-        [_, "-c" | "-lc", script] => (*script).to_owned(),
-        words => words.join(" "),
-    }
 }

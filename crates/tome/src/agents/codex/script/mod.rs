@@ -1,0 +1,312 @@
+//! Reads the tool calls of a script that Codex ran with its tool `exec`:
+//!
+//! ```text
+//! const r = await tools.exec_command({"cmd": "cargo test"}); text(r.output);
+//! ```
+//!
+//! Nothing is executed. A call counts if the script certainly makes it and its argument is a
+//! literal, or made of literals and constants. Every other mention of `tools` is counted, so that a
+//! script with such calls is not mistaken for one that is understood.
+
+mod lexer;
+mod literal;
+#[cfg(test)]
+mod tests;
+
+use serde_json::Value;
+
+use lexer::{Token, TokenKind, split_tokens};
+use literal::{Literals, decode_escapes};
+
+/// Calls that are read; real scripts make at most a dozen.
+const CALLS_MAX: usize = 64;
+/// Brackets within each other.
+const DEPTH_MAX: usize = 64;
+/// Shorter texts stay in the outline of a script.
+const OUTLINED_BYTES_MIN: usize = 40;
+
+/// A call of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct ScriptCall {
+    pub(super) name: String,
+    pub(super) input: Value,
+}
+
+/// The calls of a script, in the order in which it makes them.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Script {
+    pub(super) calls: Vec<ScriptCall>,
+    /// Calls that depend on a condition, on a loop or on other results.
+    pub(super) unread_calls: usize,
+    /// Such calls that read more output of a command that still runs.
+    pub(super) unread_polls: usize,
+    /// Of each `text(…)`, the calls made before it; `None` if not every one is certain.
+    pub(super) prints: Option<Vec<usize>>,
+    /// Whether the script goes on after a failed call.
+    pub(super) catches_errors: bool,
+}
+
+/// Reads a script; `None` if it is not one or makes no call that can be read.
+pub(super) fn parse_script(source: &str) -> Option<Script> {
+    if !source.contains("tools") {
+        return None;
+    }
+    let tokens = split_tokens(source)?;
+    let mut reader = ScriptReader {
+        tokens: &tokens,
+        literals: Literals::new(),
+        levels: vec![Level::default()],
+        may_have_ended: false,
+        script: Script { prints: Some(Vec::new()), ..Script::default() },
+    };
+    reader.run()?;
+    // Calls that are not awaited are discarded when the script ends.
+    let is_awaited = tokens.iter().any(|token| token.is_word("await"));
+    (is_awaited && !reader.script.calls.is_empty()).then_some(reader.script)
+}
+
+/// Returns the script without the long texts that are in these values already.
+pub(super) fn outline_script(source: &str, known: &[&Value]) -> String {
+    let mut texts = Vec::new();
+    known.iter().for_each(|value| collect_texts(value, &mut texts));
+    let tokens = split_tokens(source).unwrap_or_default();
+    let mut outline = String::new();
+    let mut copied = 0;
+    for (index, token) in tokens.iter().enumerate() {
+        let is_literal = match token.kind {
+            TokenKind::Text => true,
+            TokenKind::TemplateText => {
+                let around = [index.checked_sub(1), Some(index + 1)];
+                around.iter().all(|at| {
+                    let token = at.and_then(|at| tokens.get(at));
+                    token.is_some_and(|token| token.kind != TokenKind::Symbol)
+                })
+            }
+            _ => false,
+        };
+        if !is_literal || token.text.len() < OUTLINED_BYTES_MIN {
+            continue;
+        }
+        if decode_escapes(token.text).is_some_and(|text| texts.contains(&text.as_str())) {
+            outline.push_str(source.get(copied..token.start).unwrap_or_default());
+            outline.push('…');
+            copied = token.end;
+        }
+    }
+    outline.push_str(source.get(copied..).unwrap_or_default());
+    outline
+}
+
+fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
+    match value {
+        Value::String(text) if text.len() >= OUTLINED_BYTES_MIN => texts.push(text),
+        Value::Array(items) => items.iter().for_each(|item| collect_texts(item, texts)),
+        Value::Object(fields) => fields.values().for_each(|field| collect_texts(field, texts)),
+        _ => {}
+    }
+}
+
+/// An open bracket of the script.
+#[derive(Default, Clone, Copy)]
+struct Level {
+    /// The code at this place may run more than once, or not at all.
+    is_uncertain: bool,
+    /// Statements in braces.
+    is_block: bool,
+    /// The arguments of `text(…)`.
+    is_print: bool,
+}
+
+struct ScriptReader<'r, 's> {
+    tokens: &'r [Token<'s>],
+    literals: Literals<'s>,
+    levels: Vec<Level>,
+    /// Whether an earlier statement may have ended the script.
+    may_have_ended: bool,
+    script: Script,
+}
+
+impl<'s> ScriptReader<'_, 's> {
+    fn run(&mut self) -> Option<()> {
+        let mut at = 0;
+        while let Some(token) = self.tokens.get(at).copied() {
+            at += 1;
+            match token.kind {
+                TokenKind::Symbol => self.read_symbol(token.text, at)?,
+                TokenKind::Word => at = self.read_word(token.text, at),
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    fn token(&self, at: usize) -> Option<&Token<'s>> {
+        self.tokens.get(at)
+    }
+
+    fn is_symbol_at(&self, at: usize, text: &str) -> bool {
+        self.token(at).is_some_and(|token| token.is_symbol(text))
+    }
+
+    fn is_certain(&self) -> bool {
+        !self.may_have_ended && self.levels.last().is_some_and(|level| !level.is_uncertain)
+    }
+
+    fn set_uncertain(&mut self, is_uncertain: bool) {
+        let depth = self.levels.len();
+        let above = depth.checked_sub(2).and_then(|above| self.levels.get(above)).copied();
+        let outer = above.is_some_and(|level| level.is_uncertain);
+        if let Some(level) = self.levels.last_mut() {
+            level.is_uncertain = is_uncertain || outer || level.is_block;
+        }
+    }
+
+    /// Handles a symbol; `after` is the index of the next token.
+    fn read_symbol(&mut self, text: &str, after: usize) -> Option<()> {
+        match text {
+            "(" | "[" | "{" | "${" => {
+                if self.levels.len() >= DEPTH_MAX {
+                    return None;
+                }
+                let before = after.checked_sub(2).and_then(|at| self.token(at));
+                let is_block = text == "{" && before.is_none_or(begins_block);
+                let is_print = text == "(" && before.is_some_and(|token| token.is_word("text"));
+                let is_uncertain = is_block || self.levels.last().is_some_and(|l| l.is_uncertain);
+                self.levels.push(Level { is_uncertain, is_block, is_print });
+            }
+            ")" | "]" | "}" => {
+                let closed = self.levels.pop().filter(|_| !self.levels.is_empty())?;
+                if closed.is_print {
+                    let calls = self.script.calls.len();
+                    let is_certain = self.is_certain();
+                    let prints = self.script.prints.take().filter(|_| is_certain);
+                    self.script.prints = prints.map(|mut prints| {
+                        prints.push(calls);
+                        prints
+                    });
+                }
+                if closed.is_block {
+                    self.set_uncertain(false);
+                }
+            }
+            ";" => self.set_uncertain(false),
+            "=>" | "?" | "&&" | "||" | "??" | "&&=" | "||=" | "??=" => self.set_uncertain(true),
+            _ => {}
+        }
+        Some(())
+    }
+
+    /// Handles a word; returns the index of the token to read next.
+    fn read_word(&mut self, word: &'s str, after: usize) -> usize {
+        let is_member = after
+            .checked_sub(2)
+            .is_some_and(|at| self.is_symbol_at(at, ".") || self.is_symbol_at(at, "?."));
+        match word {
+            "catch" | "allSettled" | "try" => self.script.catches_errors = true,
+            _ if is_member => {}
+            "if" | "else" | "for" | "while" | "do" | "switch" | "function" | "class" => {
+                self.set_uncertain(true);
+            }
+            "return" | "exit" | "throw" | "break" | "continue" => self.may_have_ended = true,
+            "const" | "let" | "var" => return self.read_constants(after),
+            "tools" => return self.read_call(after),
+            name => self.note_change(name, after),
+        }
+        after
+    }
+
+    /// Reads `name = literal`, and more of them after commas.
+    fn read_constants(&mut self, mut at: usize) -> usize {
+        loop {
+            let named = self.token(at).filter(|token| token.kind == TokenKind::Word).copied();
+            let Some(name) = named.filter(|_| self.is_symbol_at(at + 1, "=")) else { return at };
+            self.literals.forget(name.text);
+            let is_outermost = self.levels.len() == 1;
+            let Some((value, end)) = self.literals.read_value(self.tokens, at + 2) else {
+                return at + 2;
+            };
+            let next = self.token(end);
+            let is_list = next.is_some_and(|token| token.is_symbol(","));
+            let is_complete = next.is_none_or(|token| {
+                token.is_symbol(";")
+                    || token.is_on_new_line && matches!(token.kind, TokenKind::Word)
+            });
+            if !is_outermost || !(is_list || is_complete) {
+                return at + 2;
+            }
+            self.literals.define(name.text, value);
+            if !is_list {
+                return end;
+            }
+            at = end + 1;
+        }
+    }
+
+    /// Forgets a constant that gets another value, or may get another member.
+    fn note_change(&mut self, name: &str, after: usize) {
+        let Some(next) = self.token(after).filter(|token| token.kind == TokenKind::Symbol) else {
+            return;
+        };
+        let is_assigned = next.text == "++"
+            || next.text == "--"
+            || next.text.ends_with('=')
+                && !matches!(next.text, "==" | "===" | "!=" | "!==" | "<=" | ">=");
+        let is_reached = matches!(next.text, "." | "[" | "?.") && self.literals.has_members(name);
+        if is_assigned || is_reached {
+            self.literals.forget(name);
+        }
+    }
+
+    /// Reads what follows `tools`: `.name(argument)` or `["name"](argument)`.
+    fn read_call(&mut self, after: usize) -> usize {
+        let Some((name, open)) = self.read_call_name(after) else {
+            self.script.unread_calls += 1;
+            return after;
+        };
+        let argument = if self.is_symbol_at(open + 1, ")") {
+            Some((Value::Object(serde_json::Map::new()), open + 1))
+        } else {
+            self.literals.read_value(self.tokens, open + 1)
+        };
+        let is_room = self.script.calls.len() < CALLS_MAX;
+        match argument {
+            Some((input, end)) if self.is_symbol_at(end, ")") && self.is_certain() && is_room => {
+                self.script.calls.push(ScriptCall { name, input });
+                end + 1
+            }
+            _ if name == "write_stdin" => {
+                self.script.unread_polls += 1;
+                after
+            }
+            _ => {
+                self.script.unread_calls += 1;
+                after
+            }
+        }
+    }
+
+    /// The name of the called tool, and the index of its opening parenthesis.
+    fn read_call_name(&self, after: usize) -> Option<(String, usize)> {
+        let name = self.token(after + 1)?;
+        let (name, open) = if self.is_symbol_at(after, ".") && name.kind == TokenKind::Word {
+            (name.text.to_owned(), after + 2)
+        } else if self.is_symbol_at(after, "[")
+            && name.kind == TokenKind::Text
+            && self.is_symbol_at(after + 2, "]")
+        {
+            (decode_escapes(name.text)?, after + 3)
+        } else {
+            return None;
+        };
+        self.is_symbol_at(open, "(").then_some((name, open))
+    }
+}
+
+/// Whether a brace after this token begins statements rather than an object.
+fn begins_block(before: &Token<'_>) -> bool {
+    match before.kind {
+        TokenKind::Symbol => matches!(before.text, ")" | "=>" | ";" | "{" | "}"),
+        TokenKind::Word => matches!(before.text, "else" | "try" | "finally" | "do"),
+        _ => false,
+    }
+}
