@@ -34,9 +34,12 @@ pub struct KnownProject {
 }
 
 impl Projects {
-    /// Lists all projects, sorted by root, with names that are unique.
+    /// Lists all projects, sorted by root, with names that are unique; those of offline chats are left out.
     pub fn list(&self) -> Vec<KnownProject> {
-        let entries: Vec<ProjectEntry> = self.lock().projects.values().cloned().collect();
+        // Offline chats are a demonstration, and no project of the user.
+        let is_shown = |entry: &&ProjectEntry| !self.home().is_offline_project(&entry.record.root);
+        let entries: Vec<ProjectEntry> =
+            self.lock().projects.values().filter(is_shown).cloned().collect();
         let mut all: Vec<KnownProject> = entries
             .into_iter()
             .map(|ProjectEntry { folder, record }| {
@@ -106,7 +109,10 @@ impl Projects {
             );
             return Err(ModelError::invalid("folder", problem).into());
         }
+        // The name is derived from the folder unless it is given; people go on calling it the same.
+        let name = self.list().into_iter().find(|one| one.root == root).map(|one| one.name);
         self.change(root, |entry| {
+            entry.record.name = entry.record.name.take().or(name);
             entry.record.path = Some(folder.to_owned()).filter(|folder| folder != root);
             if folder != root && !entry.record.folders.iter().any(|known| known == folder) {
                 entry.record.folders.push(folder.to_owned());
@@ -333,6 +339,7 @@ mod tests {
         assert_eq!(projects.resolve_project(new, None).unwrap(), "/gone/app");
         assert_eq!(projects.resolve_project("/x", Some(new)).unwrap(), "/gone/app");
         assert_eq!(projects.current_folder("/gone/app"), Path::new(new));
+        assert_eq!(projects.find_by_name("app"), ["/gone/app"], "its name stays");
         let again = Projects::load(&Home::at(folder.path().join("home")));
         assert_eq!(again.find_known_project(new).as_deref(), Some("/gone/app"));
         projects.ensure_folder("/gone/other", Millis(1)).unwrap();

@@ -6,12 +6,14 @@
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
 //! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`Column`], [`drop_columns`], [`print_columns`] | tables that leave out columns where it is narrow |
 //! | [`WrappedWriter`] | lines that hang below their label where they are too long |
 //! | [`Highlighter`] | the terms of a query, marked in a text |
 //! | [`pick`] | a choice from a list that is filtered while the user types |
 //! | [`progress_bar`] | the progress of a long command |
 //! | [`Outcome`], [`CommandError`] | how a command ends: exit code, message and hint |
 
+mod columns;
 mod highlight;
 mod layout;
 mod outcome;
@@ -21,6 +23,7 @@ mod progress;
 mod render;
 mod wrapped;
 
+pub use columns::{Column, drop_columns, print_columns, table_width};
 pub use highlight::Highlighter;
 pub use layout::{
     display_width, print_hanging, print_styled, print_table, print_table_within, truncate_end,

@@ -7,6 +7,7 @@ pub mod config;
 pub mod contents;
 mod examples;
 pub mod export;
+mod help_text;
 pub mod import;
 pub mod injections;
 pub mod mcp;
@@ -41,6 +42,10 @@ Exit codes:
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
+    /// The overview of this project [default: the current project if known, otherwise all]
+    // Under an id of its own: clap hands global options of commands, such as that of `tome memory`, up.
+    #[arg(id = "overview_project", long = "project", value_name = "DIR")]
+    pub project: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
@@ -85,7 +90,7 @@ impl Cli {
     pub fn parse() -> Result<Self, clap::Error> {
         let mut command = Self::documented();
         let help = build_grouped_help(&command);
-        command = command.help_template(help);
+        command = help_text::lay_out(command).help_template(help);
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
@@ -235,7 +240,7 @@ pub enum Command {
     Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
     Status(StatusArgs),
-    /// List projects, or rename, move, merge or remove one
+    /// List projects; rename, move or merge one, or forget an empty one
     #[command(after_help = projects::PROJECTS_HELP)]
     Projects(projects::ProjectsArgs),
     /// Stop recording for a while, or until `tome unpause`

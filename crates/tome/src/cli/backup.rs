@@ -47,6 +47,6 @@ pub struct RestoreArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Verify the backup and show what it holds, without restoring anything
-    #[arg(long)]
+    #[arg(long, visible_alias = "verify")]
     pub check: bool,
 }

@@ -12,9 +12,14 @@ pub struct ConfigArgs {
     pub change: Option<ConfigChange>,
 }
 
-/// A change to the config file.
+/// One setting: its value, or a change to the config file.
 #[derive(Debug, Subcommand)]
 pub enum ConfigChange {
+    /// Print the value of a setting
+    Get {
+        /// Name of the setting, such as chat.model
+        key: String,
+    },
     /// Set a value in the config file, such as `tome config set chat.model qwen3`
     Set {
         /// Name of the setting, such as chat.model

@@ -10,7 +10,7 @@ Examples:
   tome toc yesterday              or today, last week, in March, 3 days ago, monday,
                                   2026-11-14, between 2026-11-01 and 2026-11-14
   tome toc 2026-W46               a week, also 2026 or 2026-11
-  tome toc 01M7F8NJE081           a segment, by the short id that the calendar shows
+  tome toc 01M7F8NJE081           a segment, by the short id that its day shows
   tome toc toc:day:2026-11-14 --versions
 Each bullet ends with the numbers of the events that support it: `tome show <number>` opens one.
 --json also has the ids of the quoted excerpts (grips).";

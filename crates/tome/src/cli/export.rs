@@ -29,7 +29,7 @@ pub enum ExportFormat {
 #[derive(Debug, Args)]
 pub struct ExportArgs {
     /// The session, or the beginning of its id
-    #[arg(value_name = "SESSION", required_unless_present = "project", conflicts_with = "project")]
+    #[arg(value_name = "SESSION", conflicts_with = "project")]
     pub session: Option<String>,
     /// All sessions of this project
     #[arg(long, value_name = "DIR")]

@@ -48,6 +48,7 @@ pub enum ProjectChange {
         into: PathBuf,
     },
     /// Forget a project that holds no events and no notes
+    #[command(visible_alias = "remove")]
     Rm {
         /// The project's name or folder
         project: PathBuf,

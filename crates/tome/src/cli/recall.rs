@@ -96,6 +96,17 @@ pub struct RecallArgs {
 }
 
 impl RecallArgs {
+    /// The flags that leave out hits, as typed.
+    pub fn filter_flags(&self) -> Vec<(&'static str, String)> {
+        let scope = Some(self.scope.clone()).filter(|scope| scope != "all");
+        let single =
+            [("--scope", &scope), ("--since", &self.since), ("--until", &self.until)].into_iter();
+        let single = single.filter_map(|(name, value)| Some((name, value.clone()?)));
+        let agents = self.agent.iter().map(|agent| ("--agent", agent.clone()));
+        let kinds = self.kind.iter().map(|kind| ("--kind", kind.clone()));
+        single.chain(agents).chain(kinds).collect()
+    }
+
     /// The flags as typed, except for those that select a page.
     pub fn flags_to_repeat(&self) -> Vec<String> {
         let project = self.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());

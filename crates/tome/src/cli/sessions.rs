@@ -44,9 +44,9 @@ pub struct SessionsArgs {
     /// Sessions of all projects
     #[arg(long)]
     pub all_projects: bool,
-    /// List at most the latest N sessions
+    /// List at most the latest N sessions; 0 for all, up to 1,000
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20,
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+          value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub limit: u32,
 }
 
@@ -123,9 +123,12 @@ pub struct ReportArgs {
     /// Add the number of the event that shows each line
     #[arg(long, short = 'v', visible_alias = "verbose")]
     pub sources: bool,
-    /// Write to this file; an existing file is not replaced
-    #[arg(long, value_name = "FILE")]
+    /// Write to this file
+    #[arg(long, short, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
     /// Only this project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,

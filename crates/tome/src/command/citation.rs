@@ -19,6 +19,10 @@ use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
 
+/// The next step for a citation of something that does not exist.
+const NOT_FOUND_HINT: &str =
+    "`tome toc` and `tome events` list ids; add `--all-projects` to see every project";
+
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
 /// unchanged.
 pub fn split_project_id<'a>(
@@ -73,6 +77,14 @@ pub fn open_where_it_is(
     };
     match open(&request.project) {
         Err(ConnectError::Client(ClientError::Invalid(_))) if request.project.is_empty() => {}
+        Err(ConnectError::Client(ClientError::NotFound(message)))
+            if !request.project.is_empty() =>
+        {
+            // People know a project by its name; its root may be a folder that was moved.
+            let name = ProjectNames::load(context).name(&request.project);
+            let refusal = CommandError::not_found(message.replace(&request.project, &name));
+            return Err(refusal.with_hint(NOT_FOUND_HINT).into());
+        }
         opened => return Ok(opened?),
     }
     let names = ProjectNames::load(context);

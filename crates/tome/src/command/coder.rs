@@ -4,9 +4,15 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
-use tome_terminal::{DIM, GREEN, RESET, YELLOW, format_counted};
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, YELLOW, format_counted, one_line, print_hanging, print_styled,
+    replace_control_chars,
+};
 
-use super::notebook_client::{NotebookClient, parse_tool_result, print_with_newline, read_input};
+use super::notebook_client::{
+    NotebookClient, parse_tool_result, print_with_newline, quote_shell, read_input,
+};
+use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome, memory};
 use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
 
@@ -44,9 +50,49 @@ fn recall_lessons(notes: &NotebookClient<'_>, args: &CoderRecallArgs) -> Result<
     if notes.context.json {
         notes.context.print_json(&parse_tool_result(&answer))?;
     } else {
-        print_with_newline(&answer.text)?;
+        let screen = Screen::new(notes.context);
+        print_lessons(&mut tome_terminal::stdout().lock(), &screen, &parse_tool_result(&answer))?;
     }
     Ok(Outcome::Done)
+}
+
+/// Prints recalled lessons for people; agents get the text of the tool.
+fn print_lessons(out: &mut dyn Write, screen: &Screen, found: &Value) -> std::io::Result<()> {
+    let list =
+        |field: &str| found.get(field).and_then(Value::as_array).cloned().unwrap_or_default();
+    let lessons = list("insights");
+    let width = screen.prose_width();
+    if lessons.is_empty() {
+        let words = list("keywords");
+        let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+        let text = format!("no lesson matches {}; `tome coder list` lists all", words.join(", "));
+        return print_hanging(out, "", 0, &text, width);
+    }
+    for (number, lesson) in (1..).zip(&lessons) {
+        let field = |name: &str| lesson.get(name).and_then(Value::as_str).unwrap_or_default();
+        let line = lesson.get("line").and_then(Value::as_u64).unwrap_or(1);
+        if number > 1 {
+            writeln!(out)?;
+        }
+        print_hanging(out, &format!("{BOLD}{number:>2}{RESET}  "), 4, field("title"), width)?;
+        let source = format!("{} · {}:{line}", field("type"), field("path"));
+        writeln!(out, "    {DIM}{}{RESET}", one_line(&source, 400))?;
+        let text = replace_control_chars(field("text"));
+        // The text repeats the title as its heading.
+        let body = text.lines().skip_while(|line| line.starts_with('#') || line.trim().is_empty());
+        for line in body {
+            print_hanging(out, "    ", 4, line, width)?;
+        }
+    }
+    let path = lessons.first().and_then(|first| first.get("path")?.as_str()).unwrap_or_default();
+    writeln!(out)?;
+    print_styled(
+        out,
+        DIM,
+        0,
+        &format!("tome coder read {} opens the file of the first", quote_shell(path)),
+        width,
+    )
 }
 
 fn store_lessons(notes: &NotebookClient<'_>, args: &CoderStoreArgs) -> Result<Outcome> {

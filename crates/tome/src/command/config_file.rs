@@ -17,6 +17,7 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
     let (name, value) = match change {
         ConfigChange::Set { key, value } => (key.as_str(), Some(value.trim())),
         ConfigChange::Unset { key } => (key.as_str(), None),
+        ConfigChange::Get { key } => return print_value(context, key),
     };
     let Some(key) = SETTING_KEYS.iter().find(|key| key.name == name) else {
         return Err(unknown_setting(name));
@@ -51,6 +52,24 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
     writeln!(out, "{change_text}  {DIM}{}{RESET}", file.display())?;
     if context.connector.daemon_pid().is_some() {
         writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{RESET}")?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Prints the value of a setting, and nothing else.
+fn print_value(context: &CommandContext, name: &str) -> Result<Outcome> {
+    if !SETTING_KEYS.iter().any(|key| key.name == name) {
+        return Err(unknown_setting(name));
+    }
+    let found = context.config.values.get(name);
+    let (value, source) = found.map_or((String::new(), String::new()), |(value, source)| {
+        (value.clone(), source.to_string())
+    });
+    if context.json {
+        let json = serde_json::json!({ "key": name, "value": value, "source": source });
+        context.print_json(&json)?;
+    } else {
+        writeln!(tome_terminal::stdout(), "{value}")?;
     }
     Ok(Outcome::Done)
 }

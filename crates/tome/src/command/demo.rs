@@ -23,7 +23,7 @@ const QUESTION: &str = "why were identifiers split?";
 const NEXT_STEPS: [(&str, &str); 3] = [
     ("tome import", "the sessions you already had"),
     ("tome setup", "record new ones, and tell your agents"),
-    ("tome recall", "ask; `tome show 5` opens what a number stands for"),
+    ("tome recall", "ask about them; `tome show` opens a hit by its number"),
 ];
 /// Excerpts are cut to this, so that everything fits one screen.
 const EXCERPT_CHARS: usize = 175;
@@ -88,7 +88,8 @@ fn print_demo(
         };
         print_hanging(out, &mark, 20, text, width)?;
     }
-    let end = "The demo had a home of its own, which is deleted. A key in the prompt was cut.";
+    let end =
+        "The demo ran in a temporary home, which is deleted now. A key in the prompt was cut.";
     print_hanging(out, "", 0, end, width)?;
     Ok(())
 }

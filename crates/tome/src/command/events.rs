@@ -130,8 +130,9 @@ async fn print_latest(
     print_events(context, args, &events)?;
     if has_more && !context.json {
         let shown = events.len();
-        let notice =
-            format!("the latest {shown} are shown; -n 0 shows all, --since and --until a part");
+        let notice = format!(
+            "showing the latest {shown}; -n 0 shows all, --since and --until limit the time"
+        );
         let width = tome_terminal::terminal_width();
         tome_terminal::print_hanging(&mut tome_terminal::stderr(), "", 0, &notice, width)?;
     }

@@ -16,6 +16,8 @@ use tome_terminal::{
     replace_control_chars,
 };
 
+use super::screen::Screen;
+use super::unconnected::{find_unconnected, print_next_steps};
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::capture_rules::CaptureRules;
 use crate::cli::import::ImportArgs;
@@ -51,6 +53,10 @@ pub fn run(context: &CommandContext, args: &ImportArgs) -> Result<Outcome> {
         context.print_json(&done.report)?;
     } else {
         print_report(&done.report)?;
+        if !args.dry_run && done.report.imported + done.report.already_there > 0 {
+            let width = Screen::new(context).prose_width();
+            print_next_steps(&mut tome_terminal::stdout(), &find_unconnected(context), width)?;
+        }
     }
     Ok(if done.report.unreadable.is_empty() { Outcome::Done } else { Outcome::Failed })
 }

@@ -34,15 +34,16 @@ pub fn run(context: &CommandContext, args: &InitArgs) -> Result<Outcome> {
             "notes": found.notes,
         }))?;
     } else {
-        print_location(&found)?;
+        print_location(context, &found)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print_location(notebook: &v1::LocateResponse) -> Result<()> {
+fn print_location(context: &CommandContext, notebook: &v1::LocateResponse) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     let where_ = if notebook.in_repository { "in the repository" } else { "in Tome's home" };
-    writeln!(out, "The notes of this project are {where_}:\n  {}", notebook.folder)?;
+    let folder = context.shorten_path(Path::new(&notebook.folder));
+    writeln!(out, "The notes of this project are {where_}:\n  {folder}")?;
     match (notebook.exists, notebook.notes) {
         (false, _) => {
             writeln!(out, "  {DIM}does not exist yet; created with the first note{RESET}")?;

@@ -54,10 +54,13 @@ mod time;
 mod time_labels;
 mod toc;
 mod tool;
+mod tool_text;
 mod topics;
 mod turn;
+mod unconnected;
 
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -129,6 +132,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         }
         _ => {}
     }
+    if let (Some(command), Some(project)) = (&cli.command, &cli.project) {
+        return Err(refuse_project(command, project).into());
+    }
     let context = CommandContext::new(&cli.global)?;
     if let Some(Command::Config(args)) = &cli.command {
         return match &args.change {
@@ -143,7 +149,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         return Err(problem.clone().into());
     }
     match cli.command {
-        None => overview::run(&context),
+        None => overview::run(&context, cli.project.as_deref()),
         Some(Command::Recall(args)) => recall::run(&context, &args),
         Some(Command::Browse(args)) => browse::run(&context, &args),
         Some(Command::Events(args)) => events::run(&context, &args),
@@ -199,6 +205,15 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             | Command::Man(_),
         ) => Ok(Outcome::Done),
     }
+}
+
+/// The refusal of `--project` before a command, which would not see it.
+fn refuse_project(command: &Command, project: &Path) -> CommandError {
+    let name = format!("{command:?}");
+    let name = name.split(['(', ' ']).next().unwrap_or_default().to_lowercase();
+    let project = notebook_client::quote_shell(&project.to_string_lossy());
+    CommandError::bad_input("--project comes after the command")
+        .with_hint(format!("tome {name} --project {project}"))
 }
 
 /// Runs a read-only command (`recall`, `toc`, `memory`) from within a chat. Errors are printed, not

@@ -49,10 +49,20 @@ pub fn resolve_given(context: &CommandContext, typed: Option<&Path>) -> Result<O
     typed.map(|typed| resolve_name(context, typed)).transpose()
 }
 
+/// The name of a project and its folders.
+#[derive(Debug, Clone, Default)]
+struct KnownName {
+    name: String,
+    /// Where it is now.
+    folder: String,
+    /// Where it was, and clones that were merged into it.
+    other_folders: Vec<String>,
+}
+
 /// The short names of the known projects, each of which only one project has.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectNames {
-    by_root: Arc<BTreeMap<String, String>>,
+    by_root: Arc<BTreeMap<String, KnownName>>,
     /// The root of the project that the current folder belongs to.
     current: Option<String>,
 }
@@ -62,20 +72,58 @@ impl ProjectNames {
         let projects = Projects::load(&context.settings.home);
         let here = std::env::current_dir().ok();
         let current = here.and_then(|here| projects.find_known_project(&here.to_string_lossy()));
-        let known = projects.list().into_iter().map(|one| (one.root, one.name));
+        let known = projects.list().into_iter().map(|one| {
+            let (name, folder, other_folders) = (one.name, one.folder, one.other_folders);
+            (one.root, KnownName { name, folder, other_folders })
+        });
         Self { by_root: Arc::new(known.collect()), current }
     }
 
     #[cfg(test)]
     pub fn for_test(known: &[(&str, &str)]) -> Self {
-        let known = known.iter().map(|(root, name)| ((*root).to_owned(), (*name).to_owned()));
+        let known = known.iter().map(|(root, name)| {
+            let (name, folder) = ((*name).to_owned(), (*root).to_owned());
+            ((*root).to_owned(), KnownName { name, folder, ..KnownName::default() })
+        });
         Self { by_root: Arc::new(known.collect()), current: None }
+    }
+
+    /// The same names after a project was moved.
+    #[cfg(test)]
+    pub fn with_move(mut self, root: &str, folder: &str) -> Self {
+        let mut known = BTreeMap::clone(&self.by_root);
+        let one = known.entry(root.to_owned()).or_default();
+        one.other_folders.push(std::mem::replace(&mut one.folder, folder.to_owned()));
+        self.by_root = Arc::new(known);
+        self
+    }
+
+    /// Where a project is now; its root if it is not known here.
+    pub fn folder(&self, root: &str) -> String {
+        let known = self.by_root.get(root).map(|known| known.folder.as_str());
+        known.filter(|folder| !folder.is_empty()).unwrap_or(root).to_owned()
+    }
+
+    /// Where the folder of a session is now. A folder of a project that was moved is below its new
+    /// folder, unless it still exists where it was.
+    pub fn session_folder(&self, root: &str, cwd: &str) -> String {
+        let Some(known) = self.by_root.get(root).filter(|_| !Path::new(cwd).is_dir()) else {
+            return cwd.to_owned();
+        };
+        let below = |former: &String| {
+            let rest = cwd.strip_prefix(former.as_str())?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
+        };
+        let rest = known.other_folders.iter().filter_map(below).min_by_key(String::len);
+        rest.map_or_else(|| cwd.to_owned(), |rest| format!("{}{rest}", known.folder))
     }
 
     /// The name of a project; that of its folder if it is not known here.
     pub fn name(&self, root: &str) -> String {
-        let known = self.by_root.get(root).filter(|name| !name.is_empty());
-        known.map_or_else(|| base_name(root), |name| one_line(name, NAME_CHARS_MAX))
+        let known = self.by_root.get(root).map(|known| &known.name);
+        known
+            .filter(|name| !name.is_empty())
+            .map_or_else(|| base_name(root), |name| one_line(name, NAME_CHARS_MAX))
     }
 
     /// The roots of all known projects.
@@ -86,9 +134,9 @@ impl ProjectNames {
     /// The value of `--project` for a project, quoted for a shell: its name, or its root if a folder
     /// here has that name.
     pub fn argument(&self, root: &str) -> String {
-        match self.by_root.get(root) {
+        match self.by_root.get(root).map(|known| &known.name) {
             Some(name) if !name.is_empty() && !Path::new(name).exists() => quote_shell(name),
-            _ => quote_shell(root),
+            _ => quote_shell(&self.folder(root)),
         }
     }
 
@@ -124,5 +172,19 @@ mod tests {
         assert_eq!(names.flag("/home/dev/apps/cli"), " --project apps/cli");
         assert_eq!(names.flag(""), "");
         assert_eq!(ProjectNames::for_test(&[("/app", "app")]).flag("/app"), "");
+    }
+
+    #[test]
+    fn a_moved_project_is_where_it_was_moved_to() {
+        let names = ProjectNames::for_test(&[("/gone/app", "app"), ("/gone/site", "site")]);
+        let names = names.with_move("/gone/app", "/srv/app");
+        assert_eq!(names.name("/gone/app"), "app");
+        assert_eq!(names.folder("/gone/app"), "/srv/app");
+        assert_eq!(names.folder("/gone/site"), "/gone/site");
+        let folder = |cwd| names.session_folder("/gone/app", cwd);
+        assert_eq!(folder("/gone/app"), "/srv/app");
+        assert_eq!(folder("/gone/app/crates/lexer"), "/srv/app/crates/lexer");
+        assert_eq!(folder("/gone/app-clone"), "/gone/app-clone");
+        assert_eq!(folder("/"), "/", "a folder that exists stays");
     }
 }

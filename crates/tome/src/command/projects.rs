@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_home::Projects;
 use tome_model::Millis;
 use tome_proto::v1::change_project_request::Change;
 use tome_proto::{Client, v1};
@@ -38,13 +39,14 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
             let folder = root.to_string_lossy().into_owned();
             change(context, &project, Change::NewFolder(folder))?;
             let shown = context.shorten_path(&root);
-            report(context, &project, &format!("{} is now in {shown}", project.name))
+            let text = format!("{} is now in {shown}; its name stays", project.name);
+            report(context, &project, &text)
         }
         Some(ProjectChange::Merge { project, into }) => merge(context, project, into),
         Some(ProjectChange::Rm { project }) => {
             let project = find(context, project)?;
             if project.events > 0 || project.has_notes {
-                return Err(refuse_removal(&project).into());
+                return Err(refuse_removal(context, &project).into());
             }
             change(context, &project, Change::Remove(true))?;
             report(context, &project, &format!("{} removed: it held nothing", project.name))
@@ -52,17 +54,28 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
     }
 }
 
-fn refuse_removal(project: &v1::KnownProject) -> CommandError {
+fn refuse_removal(context: &CommandContext, project: &v1::KnownProject) -> CommandError {
     let held = match (project.events, project.has_notes) {
         (0, _) => "notes".to_owned(),
         (events, false) => format_counted(events, "event", "events"),
         (events, true) => format!("{} and notes", format_counted(events, "event", "events")),
     };
-    CommandError::bad_input(format!("{} holds {held}, which are never deleted", project.name))
-        .with_hint(format!(
-            "`tome projects merge {0} OTHER` moves them to another project; `tome export --project {0}` writes them to a file",
-            quote_shell(&project.name)
-        ))
+    let name = quote_shell(&project.name);
+    let mut hint = format!(
+        "`tome projects merge {name} OTHER` moves them to another project; `tome export --project {name}` \
+         writes them to a file"
+    );
+    let folder = Projects::load(&context.settings.home).find_folder(&project.root);
+    // A project of a ledger for all has no store of its own.
+    if let Some(folder) = folder.filter(|folder| folder.join("ledger").is_dir()) {
+        hint.push_str(&format!(
+            "; to delete them for good, run `tome stop` and delete {}: backups and the transcripts of your \
+             agents keep their copies",
+            context.shorten_path(&folder)
+        ));
+    }
+    let message = format!("{} holds {held}, which this command never deletes", project.name);
+    CommandError::bad_input(message).with_hint(hint)
 }
 
 fn list(context: &CommandContext) -> Result<Outcome> {
@@ -165,7 +178,9 @@ fn merge(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> 
         format_counted(merged.notes, "note", "notes")
     )?;
     let kept = context.shorten_path(Path::new(&merged.kept));
-    let text = format!("Its former store is kept in {kept}; delete it once you are content.");
+    let text = format!(
+        "Its former store is kept in {kept}; you can delete it when everything is as it should be."
+    );
     print_hanging(&mut out, "", 0, &text, tome_terminal::terminal_width().min(100))?;
     Ok(Outcome::Done)
 }
@@ -219,8 +234,14 @@ fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     match matches.as_slice() {
         [project] => Ok((*project).clone()),
         [] => {
-            let refusal = CommandError::not_found(format!("no project {text}"));
-            Err(refusal.with_hint("`tome projects` lists them").into())
+            let near =
+                all.iter().filter(|one| one.name.to_lowercase().contains(&text.to_lowercase()));
+            let near: Vec<String> = near.take(3).map(|one| quote_shell(&one.name)).collect();
+            let hint = match near.is_empty() || text.is_empty() {
+                true => "`tome projects` lists them".to_owned(),
+                false => format!("did you mean {}? `tome projects` lists all", near.join(" or ")),
+            };
+            Err(CommandError::not_found(format!("no project {text}")).with_hint(hint).into())
         }
         several => {
             let names: Vec<&str> = several.iter().map(|project| project.name.as_str()).collect();

@@ -7,11 +7,12 @@ use std::process::Command;
 use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
-use tome_terminal::{DIM, RESET, can_pick, one_line, pick, truncate_end};
+use tome_terminal::{DIM, RESET, WrappedWriter, can_pick, one_line, pick, truncate_end};
 
 use super::notebook_client::quote_shell;
+use super::project_name::ProjectNames;
 use super::screen::Screen;
-use super::session_lookup::find_session;
+use super::session_lookup::{find_session, refuse_unknown};
 use super::sessions::{list_sessions, project_or_all};
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::sessions::ResumeArgs;
@@ -26,10 +27,7 @@ pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
     let session = match &args.id {
         Some(id) => {
             let found = find_session(context, id, args.project.as_deref())?;
-            Some(found.ok_or_else(|| {
-                CommandError::not_found(format!("no session {}", one_line(id, 120)))
-                    .with_hint("`tome sessions` lists sessions with their ids")
-            })?)
+            Some(found.ok_or_else(|| refuse_unknown(id))?)
         }
         None => choose_session(context, args)?,
     };
@@ -63,7 +61,9 @@ fn choose_session(context: &CommandContext, args: &ResumeArgs) -> Result<Option<
     }
     if context.json {
         let listed = sessions.iter().take(LISTED_MAX);
-        listed.map(resume_json).try_for_each(|json| context.print_json(&json))?;
+        listed
+            .map(|one| resume_json(&screen.projects, one))
+            .try_for_each(|json| context.print_json(&json))?;
         return Ok(None);
     }
     let mut err = tome_terminal::stderr().lock();
@@ -97,18 +97,22 @@ pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> 
         let hint = format!("`tome read {}` opens the conversation", session.short_id);
         return Err(CommandError::failed(message).with_hint(hint).into());
     }
+    let names = ProjectNames::load(context);
+    let folder = names.session_folder(&session.project, &session.cwd);
     if context.json {
-        context.print_json(&resume_json(session))?;
+        context.print_json(&resume_json(&names, session))?;
         return Ok(Outcome::Done);
     }
     if is_run {
-        return run_command(session);
+        return run_command(&names, session, &folder);
     }
     let mut out = tome_terminal::stdout().lock();
-    writeln!(out, "cd {} && {}", quote_shell(&session.cwd), session.resume)?;
+    writeln!(out, "cd {} && {}", quote_shell(&folder), session.resume)?;
     drop(out);
-    if !Path::new(&session.cwd).is_dir() {
-        writeln!(tome_terminal::stderr(), "{}", describe_missing_folder(session))?;
+    if !Path::new(&folder).is_dir() {
+        let (problem, hint) = describe_missing_folder(&names, session, &folder);
+        let mut err = WrappedWriter::new(tome_terminal::stderr().lock(), 0);
+        writeln!(err, "{problem}\n{hint}")?;
         return Ok(Outcome::Done);
     }
     if tome_terminal::is_stdout_terminal() {
@@ -119,15 +123,14 @@ pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> 
 }
 
 /// Runs the agent in the folder of the session, and passes on how it ended.
-fn run_command(session: &v1::Session) -> Result<Outcome> {
+fn run_command(names: &ProjectNames, session: &v1::Session, folder: &str) -> Result<Outcome> {
     let mut words = session.resume.split_whitespace();
     let program = words.next().unwrap_or_default();
-    if !Path::new(&session.cwd).is_dir() {
-        let hint = format!("`tome read {}` opens the conversation", session.short_id);
-        let refusal = CommandError::failed(describe_missing_folder(session));
-        return Err(refusal.with_hint(hint).into());
+    if !Path::new(folder).is_dir() {
+        let (problem, hint) = describe_missing_folder(names, session, folder);
+        return Err(CommandError::failed(problem).with_hint(hint).into());
     }
-    let ran = Command::new(program).args(words).current_dir(&session.cwd).status();
+    let ran = Command::new(program).args(words).current_dir(folder).status();
     let ended = ran.map_err(|error| {
         CommandError::failed(format!("cannot run {program}: {error}"))
             .with_hint("is the agent installed, and on the PATH?")
@@ -135,18 +138,29 @@ fn run_command(session: &v1::Session) -> Result<Outcome> {
     Ok(if ended.success() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn describe_missing_folder(session: &v1::Session) -> String {
-    let what = if tome_home::is_foreign_path(&session.cwd) {
+/// The problem, and what to do about it.
+fn describe_missing_folder(
+    names: &ProjectNames,
+    session: &v1::Session,
+    folder: &str,
+) -> (String, String) {
+    let state = if tome_home::is_foreign_path(folder) {
         "is on another machine"
     } else {
         "no longer exists"
     };
-    format!("the session's folder {what}: {}", one_line(&session.cwd, 400))
+    let problem = format!("the session's folder {state}: {}", one_line(folder, 400));
+    let hint = format!(
+        "moved? tome projects mv {} NEW_FOLDER · to read it: tome read {}",
+        names.argument(&session.project),
+        one_line(&session.short_id, 80)
+    );
+    (problem, hint)
 }
 
-fn resume_json(session: &v1::Session) -> serde_json::Value {
+fn resume_json(names: &ProjectNames, session: &v1::Session) -> serde_json::Value {
     json!({
         "session_id": session.id, "title": session.title, "agent": session.agent,
-        "cwd": session.cwd, "command": session.resume,
+        "cwd": names.session_folder(&session.project, &session.cwd), "command": session.resume,
     })
 }

@@ -58,6 +58,16 @@ impl Screen {
         self.labels.format_when(self.now, at_ms)
     }
 
+    /// Where a project is now, shortened.
+    pub fn project_path(&self, root: &str) -> String {
+        self.path(&self.projects.folder(root))
+    }
+
+    /// Where the folder of a session is now.
+    pub fn session_folder(&self, root: &str, cwd: &str) -> String {
+        self.projects.session_folder(root, cwd)
+    }
+
     /// Shortens a path below the home folder to `~`.
     pub fn path(&self, path: &str) -> String {
         let home = self.home.as_deref().map(|home| home.trim_end_matches('/'));

@@ -38,8 +38,9 @@ pub fn show_page(context: &CommandContext, page: &v1::GetSessionResponse) -> Res
         context.print_json(&page_json(page))?;
     } else {
         let mut out = tome_terminal::stdout().lock();
-        print_page(&mut out, &Screen::new(context), page)?;
-        print_commands(&mut out, &page.session.clone().unwrap_or_default())?;
+        let screen = Screen::new(context);
+        print_page(&mut out, &screen, page)?;
+        print_commands(&mut out, &screen, &page.session.clone().unwrap_or_default())?;
     }
     Ok(Outcome::Done)
 }
@@ -91,16 +92,28 @@ pub fn print_page(
 }
 
 /// Prints the commands for a session.
-fn print_commands(out: &mut dyn Write, session: &v1::Session) -> std::io::Result<()> {
+fn print_commands(
+    out: &mut dyn Write,
+    screen: &Screen,
+    session: &v1::Session,
+) -> std::io::Result<()> {
     let id = one_line(&session.short_id, 80);
     writeln!(out, "\n{DIM}Read it: tome read {id}{RESET}")?;
-    match (session.resume.is_empty(), Path::new(&session.cwd).is_dir()) {
+    let folder = screen.session_folder(&session.project, &session.cwd);
+    match (session.resume.is_empty(), Path::new(&folder).is_dir()) {
         (true, _) => Ok(()),
         (false, true) => writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}"),
-        (false, false) if tome_home::is_foreign_path(&session.cwd) => {
-            writeln!(out, "{DIM}Its folder is on another machine{RESET}")
+        (false, false) => {
+            let project = screen.projects.argument(&session.project);
+            let text = if tome_home::is_foreign_path(&folder) {
+                "Its folder is on another machine".to_owned()
+            } else {
+                format!(
+                    "Its folder no longer exists; if you moved it: tome projects mv {project} NEW_FOLDER"
+                )
+            };
+            print_styled(out, DIM, 2, &text, screen.prose_width())
         }
-        (false, false) => writeln!(out, "{DIM}Its folder no longer exists{RESET}"),
     }
 }
 
@@ -121,11 +134,21 @@ pub fn print_header(
     }
     print_hanging(out, "", 0, &about, width)?;
     let turns = format_counted(session.prompts, "turn", "turns");
-    let mut location = format!("{turns} · {}", screen.path(&session.project));
+    let mut location = format!("{turns} · {}", screen.project_path(&session.project));
+    let folder = screen.session_folder(&session.project, &session.cwd);
+    if session.worktree.is_empty() && !is_below(&folder, &screen.projects.folder(&session.project))
+    {
+        location.push_str(&format!(" · in {}", screen.path(&folder)));
+    }
     if !session.worktree.is_empty() {
         location.push_str(&format!(" · worktree {}", screen.path(&session.worktree)));
     }
     print_styled(out, DIM, 0, &location, width)
+}
+
+/// Whether a folder is another one or below it; an unknown one is.
+fn is_below(folder: &str, other: &str) -> bool {
+    folder.is_empty() || Path::new(folder).starts_with(other)
 }
 
 fn print_turn(

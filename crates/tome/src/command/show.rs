@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde_json::json;
 use tome_model::{Event, Millis};
 use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
@@ -15,10 +15,13 @@ use super::session_lookup::{find_session, load_session_page};
 use super::session_page::show_page;
 use super::time_labels::TimeLabels;
 use super::toc;
+use super::tool_text::{render_input, render_output};
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
 
+/// Exit code of a refusal that something does not exist.
+const NOT_FOUND_CODE: u8 = 4;
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
 
@@ -44,9 +47,11 @@ pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
         // A shell takes `#123` for a comment. Digits may also begin the id of an event.
         id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
             let opened = citation::open_citation(context, args, &format!("#{id}"));
-            opened.or_else(|error| {
-                show_session_or_event(context, id, args, &project).map_err(|_| error)
-            })
+            let Err(error) = opened else { return opened };
+            let found = show_session_or_event(context, id, args, &project);
+            // No event has a number that begins with 0.
+            let is_number = !id.starts_with('0');
+            found.map_err(|other| if is_number && is_not_found(&other) { error } else { other })
         }
         id if args.session.is_some() => {
             let message =
@@ -101,7 +106,9 @@ fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outco
 }
 
 fn is_not_found(error: &anyhow::Error) -> bool {
-    matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
+    let refusal = error.downcast_ref::<CommandError>();
+    refusal.is_some_and(|refusal| refusal.code == NOT_FOUND_CODE)
+        || matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
 }
 
 fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event> {
@@ -174,8 +181,8 @@ pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     }
     if let Some(tool) = &event.tool {
         field("tool", &replace_control_chars(&tool.name))?;
-        print_section(out, "input", &tool.input)?;
-        print_section(out, "output", &tool.output)?;
+        print_section(out, "input", &render_input(&tool.input))?;
+        print_section(out, "output", &render_output(tool, ""))?;
     }
     if !event.text.is_empty() {
         writeln!(out, "\n{}", replace_control_chars(&event.text))?;
@@ -183,12 +190,9 @@ pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     Ok(())
 }
 
-fn print_section(out: &mut dyn Write, name: &str, value: &Value) -> std::io::Result<()> {
-    match value {
-        Value::Null => Ok(()),
-        Value::String(text) => {
-            writeln!(out, "\n{DIM}{name}{RESET}\n{}", replace_control_chars(text))
-        }
-        value => writeln!(out, "\n{DIM}{name}{RESET}\n{value:#}"),
+fn print_section(out: &mut dyn Write, name: &str, text: &str) -> std::io::Result<()> {
+    match text.trim_end() {
+        "" => Ok(()),
+        text => writeln!(out, "\n{DIM}{name}{RESET}\n{}", replace_control_chars(text)),
     }
 }

@@ -4,14 +4,19 @@
 use std::io::Write;
 
 use tome_model::{Event, EventKind};
-use tome_terminal::{BOLD, DIM, GREEN, RESET, name_side, one_line, replace_control_chars};
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, display_width, known_width, name_side, one_line,
+    replace_control_chars, terminal_width, truncate_end, wrap_lines,
+};
 
 use super::time;
+use super::tool_text::{render_call_line, render_call_text};
 
 /// Characters shown of the cited text and of the other texts; `--whole` shows all.
 const CITED_CHARS_MAX: usize = 4_000;
 const OTHER_CHARS_MAX: usize = 600;
 const TOOL_CHARS_MAX: usize = 160;
+const GIST_CHARS_MIN: usize = 20;
 
 /// Prints events in order, with their numbers.
 pub fn print_turn(
@@ -33,19 +38,34 @@ pub fn print_turn(
         let mark = if is_cited { ">" } else { " " };
         let (at, side) = (time::format_local_time(event.at), name_side(event));
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
+        let line = render_call_line(event, TOOL_CHARS_MAX);
         if !is_cited && !is_message(event) {
-            let gist = one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
-            writeln!(out, "{head}  {gist}")?;
+            let gist = || one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
+            let start = format!("{mark} #{number}  {at}  {side}  ");
+            let room = terminal_width().saturating_sub(display_width(&start)).max(GIST_CHARS_MIN);
+            let gist = truncate_end(&line.unwrap_or_else(gist), room);
+            writeln!(out, "{}", format!("{head}  {gist}").trim_end())?;
             continue;
         }
         writeln!(out, "\n{head}")?;
-        let text = match (event.text.trim(), &event.tool) {
-            ("", Some(_)) => tome_terminal::summarize_event(event),
-            (text, _) => text.to_owned(),
+        let text = match (&line, event.text.trim()) {
+            (Some(line), "") => {
+                writeln!(out, "{}", replace_control_chars(line))?;
+                render_call_text(event, line)
+            }
+            (_, text) => text.to_owned(),
         };
         let most = if is_cited { CITED_CHARS_MAX } else { OTHER_CHARS_MAX };
         let shown = if is_whole { text.clone() } else { cut_middle(&text, most) };
-        writeln!(out, "{}", replace_control_chars(&shown))?;
+        // A long line, such as minified code, is broken rather than left to the terminal.
+        let width = known_width().unwrap_or(usize::MAX);
+        for line in replace_control_chars(&shown).lines() {
+            if display_width(line) <= width {
+                writeln!(out, "{line}")?;
+            } else {
+                wrap_lines(line, width).iter().try_for_each(|part| writeln!(out, "{part}"))?;
+            }
+        }
     }
     Ok(())
 }

@@ -20,8 +20,9 @@ Tome needs no configuration. Each setting comes from the last of these sources t
 3. its environment variable;
 4. `--set <key>=<value>` on the command line.
 
-`tome config` lists every setting with its value and origin. `tome config set <key> <value>` and `tome config unset <key>`
-edit the file. Commands report an invalid value with its origin and stop; hooks ignore it and use the other settings.
+`tome config` lists every setting with its value and origin. `tome config get <key>` prints one; `tome config set <key>
+<value>` and `tome config unset <key>` edit the file. Commands report an invalid value with its origin and stop; hooks
+ignore it and use the other settings.
 
 The daemon reads its settings when it starts. After a change run `tome stop`; the next command starts it again. The
 `inject` settings are read by each hook and need no restart.

@@ -183,7 +183,7 @@ pub fn parse_boolean(text: &str) -> Result<bool, String> {
     match text {
         "true" | "yes" | "on" | "1" => Ok(true),
         "false" | "no" | "off" | "0" => Ok(false),
-        _ => Err(format!("{text:?} is neither true nor false")),
+        _ => Err(format!("{text:?} is not valid: use on or off")),
     }
 }
 

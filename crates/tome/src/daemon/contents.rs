@@ -20,6 +20,7 @@ use super::calls::CallKind;
 use super::drain::drain;
 use super::grpc_status::{invalid_argument, status_of};
 use super::indexes::store_workers;
+use super::offline_chats::{SPARE_SESSIONS, without_offline_chats};
 use super::request_fields::non_empty;
 use super::state::Daemon;
 
@@ -154,10 +155,13 @@ impl Contents for ContentsService {
             0 => SESSIONS_DEFAULT,
             limit => limit.min(SESSIONS_MAX),
         };
-        let query = parse_session_query(request, limit as usize)
+        let (home, is_wide) = (self.0.settings.home.clone(), request.project.is_empty());
+        let query = parse_session_query(request, (limit + SPARE_SESSIONS) as usize)
             .map_err(|error| invalid_argument(&error))?;
         self.query(move |calendar, waiting| {
-            let SessionList { sessions, total, mut skipped } = calendar.list_sessions(&query)?;
+            let list = calendar.list_sessions(&query)?;
+            let SessionList { sessions, total, mut skipped } =
+                without_offline_chats(&home, list, is_wide, limit);
             skipped.extend(waiting);
             let sessions = sessions.into_iter().map(session_to_wire).collect();
             Ok(v1::ListSessionsResponse { sessions, skipped, total })

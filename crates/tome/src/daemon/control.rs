@@ -304,6 +304,7 @@ fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
     let uncounted = paths.len().saturating_sub(INSPECTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
     status.projects = projects.into_values().collect();
+    status.projects.retain(|one| !daemon.settings.home.is_offline_project(&one.root));
     status.agents = agents.into_values().collect();
     status.projects.sort_by_key(|project| std::cmp::Reverse(project.last_at_ms));
     status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));

@@ -26,6 +26,7 @@ mod losses;
 mod maintenance;
 mod models;
 mod notebook;
+mod offline_chats;
 mod polish;
 mod projects;
 mod recall;

@@ -42,6 +42,7 @@ mod deliveries;
 mod docs;
 mod embeddings;
 mod events;
+mod everyday;
 mod export;
 mod hard_places;
 mod headless;

@@ -40,7 +40,7 @@ fn the_log_shows_who_changed_what_and_when() {
     assert_eq!(tools[3], "memory_write");
     let table = memory(&world, &["log"]);
     for part in
-        ["claude-code · 6f0c5b1e", "outside Tome", "person", "changed +2 −1", "memory_write"]
+        ["claude-code · 6f0c5b1e", "outside Tome", "person", "changed  +2 −1", "memory_write"]
     {
         assert!(table.contains(part), "{part} in {table}");
     }

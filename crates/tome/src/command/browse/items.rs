@@ -119,7 +119,7 @@ fn hit_head(screen: &Screen, hit: &v1::RecallHit, who: &str) -> String {
         .collect();
     let mut head = format!("{GREEN}{id}{RESET}  {DIM}{}{RESET}\n", about.join(" · "));
     if !hit.project.is_empty() {
-        let _ = writeln!(head, "{DIM}{}{RESET}", screen.path(&hit.project));
+        let _ = writeln!(head, "{DIM}{}{RESET}", screen.project_path(&hit.project));
     }
     if !hit.title.is_empty() {
         let _ = writeln!(head, "\n{BOLD}{}{RESET}", one_line(&hit.title, TEXT_CHARS_MAX));

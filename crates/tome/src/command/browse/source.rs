@@ -242,12 +242,13 @@ impl DaemonSource {
             let agent = one_line(&session.agent, 60);
             return Err(Refusal(format!("sessions of {agent} cannot be resumed")));
         }
+        let folder = self.projects.session_folder(&session.project, &session.cwd);
         Ok(ResumeCommand {
-            has_folder: std::path::Path::new(&session.cwd).is_dir(),
+            has_folder: std::path::Path::new(&folder).is_dir(),
             session: session.id,
             project: session.project,
             title: session.title,
-            folder: session.cwd,
+            folder,
             command: session.resume,
         })
     }

@@ -3,7 +3,9 @@
 use std::io::{Result, Write};
 
 use tome_model::{Event, EventKind};
-use tome_terminal::{json_to_text, one_line, replace_control_chars, summarize_event};
+use tome_terminal::{one_line, replace_control_chars, summarize_event};
+
+use crate::command::tool_text::{render_call_line, render_call_text};
 
 use super::{ExportWriter, Heading, SessionHeading, side_and_time};
 
@@ -41,14 +43,17 @@ impl ExportWriter for HtmlWriter {
     fn event(&mut self, out: &mut dyn Write, event: &Event) -> Result<()> {
         let (side, at) = side_and_time(event);
         if let Some(tool) = &event.tool {
-            let (input, output) = (json_to_text(&tool.input), json_to_text(&tool.output));
-            let call = escape(&one_line(&input, 160));
+            let line = render_call_line(event, 160).unwrap_or_default();
+            let call = line.strip_prefix(&tool.name).unwrap_or(&line);
+            let call = call.trim_start().trim_start_matches("$ ");
+            let call = escape(call);
             writeln!(
                 out,
                 "<details><summary>{} <code>{call}</code></summary>",
                 escape(&tool.name)
             )?;
-            for text in [input, output].iter().filter(|text| !text.is_empty()) {
+            let text = render_call_text(event, &line);
+            if !text.is_empty() {
                 writeln!(out, "<pre>{}</pre>", escape(text.trim_end()))?;
             }
             return writeln!(out, "</details>");

@@ -3,7 +3,9 @@
 use std::io::{Result, Write};
 
 use tome_model::Event;
-use tome_terminal::{json_to_text, one_line, replace_control_chars, summarize_event};
+use tome_terminal::{one_line, replace_control_chars, summarize_event};
+
+use crate::command::tool_text::{render_call_line, render_call_text};
 
 use super::{ExportWriter, Heading, SessionHeading, side_and_time};
 
@@ -28,14 +30,18 @@ impl ExportWriter for MarkdownWriter {
     fn event(&mut self, out: &mut dyn Write, event: &Event) -> Result<()> {
         let (side, at) = side_and_time(event);
         if let Some(tool) = &event.tool {
-            let input = json_to_text(&tool.input);
-            let call = one_line(&input, CALL_CHARS);
-            writeln!(out, "**{}** `{}`\n", tool.name, call.replace('`', "'"))?;
-            if call != input {
-                fenced(out, &input)?;
-            }
-            let output = json_to_text(&tool.output);
-            return if output.is_empty() { Ok(()) } else { fenced(out, &output) };
+            let line = render_call_line(event, CALL_CHARS).unwrap_or_default();
+            // The line begins with the name of most tools.
+            let call = line.strip_prefix(&tool.name).unwrap_or(&line);
+            let call = call.trim_start().trim_start_matches("$ ");
+            let call = if call.is_empty() {
+                String::new()
+            } else {
+                format!(" `{}`", call.replace('`', "'"))
+            };
+            writeln!(out, "**{}**{call}\n", tool.name)?;
+            let text = render_call_text(event, &line);
+            return if text.is_empty() { Ok(()) } else { fenced(out, &text) };
         }
         if event.text.is_empty() {
             let about = one_line(&summarize_event(event), CALL_CHARS);

@@ -15,6 +15,8 @@ use tome_redact::Redactor;
 use tome_terminal::{BOLD, RESET, format_bytes, format_counted};
 
 use super::events::resolve_project;
+use super::project_name::ProjectNames;
+use super::session_lookup::{find_session, refuse_unknown};
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::export::{ExportArgs, ExportFormat};
 use crate::connect::StartPolicy;
@@ -44,6 +46,12 @@ struct SessionHeading {
 }
 
 pub fn run(context: &CommandContext, args: &ExportArgs) -> Result<Outcome> {
+    if args.session.is_none() && args.project.is_none() {
+        let refusal = CommandError::bad_input("name a session, or a project with --project");
+        return Err(refusal
+            .with_hint("`tome sessions` lists sessions; `--project .` is this project")
+            .into());
+    }
     let format = choose_format(args);
     let Some(path) = &args.out else {
         let mut out: Box<dyn Write> = match format {
@@ -112,6 +120,10 @@ fn export(
     format: ExportFormat,
     out: &mut dyn Write,
 ) -> Result<ExportCounts> {
+    let session = match &args.session {
+        Some(id) => Some(find_session(context, id, None)?.ok_or_else(|| refuse_unknown(id))?),
+        None => None,
+    };
     let redactor = Redactor::new(&context.settings.redact)?;
     // Cuts secrets only: what is stored is within the limits already.
     let sealer = Sealer::new(redactor, model_limits::TEXT_BYTES_CEILING);
@@ -122,7 +134,7 @@ fn export(
     };
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        let (title, sessions) = find_sessions(context, args, &client).await?;
+        let (title, sessions) = find_sessions(context, args, session, &client).await?;
         let exported = time::format_local_time(SystemClock.now());
         writer.begin(out, &Heading { title: sealer.redact(&title), exported })?;
         let mut written = ExportCounts::default();
@@ -146,16 +158,10 @@ fn export(
 async fn find_sessions(
     context: &CommandContext,
     args: &ExportArgs,
+    session: Option<v1::Session>,
     client: &Client,
 ) -> Result<(String, Vec<v1::Session>)> {
-    if let Some(id) = &args.session {
-        let request = v1::GetSessionRequest {
-            id: id.clone(),
-            only_listing: true,
-            ..v1::GetSessionRequest::default()
-        };
-        let found = client.get_session(request).await?.session;
-        let session = found.with_context(|| format!("there is no session {id}"))?;
+    if let Some(session) = session {
         return Ok((session.title.clone(), vec![session]));
     }
     let root = resolve_project(context, args.project.as_deref())?.unwrap_or_default();
@@ -170,7 +176,8 @@ async fn find_sessions(
         return Err(refusal.with_hint("`tome projects` lists the known projects").into());
     }
     sessions.reverse();
-    Ok((context.shorten_path(Path::new(&root)), sessions))
+    let folder = ProjectNames::load(context).folder(&root);
+    Ok((context.shorten_path(Path::new(&folder)), sessions))
 }
 
 fn session_heading(
@@ -179,7 +186,8 @@ fn session_heading(
     sealer: &Sealer,
 ) -> SessionHeading {
     let began = time::format_local_time(tome_model::Millis(session.first_at_ms));
-    let folder = context.shorten_path(Path::new(&session.project));
+    let folder = ProjectNames::load(context).folder(&session.project);
+    let folder = context.shorten_path(Path::new(&folder));
     SessionHeading {
         title: sealer.redact(&session.title),
         details: format!("{} in {folder}, {}", session.agent, began.get(..16).unwrap_or(&began)),

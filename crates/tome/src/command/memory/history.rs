@@ -6,15 +6,22 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
-use tome_terminal::{DIM, RESET, format_bytes, one_line, print_table};
+use tome_terminal::{
+    Column, DIM, RESET, drop_columns, format_bytes, one_line, print_columns, truncate_start,
+};
 
 use super::{fetch_version, note_content_json};
 use crate::cli::notes::{LogArgs, VersionArgs};
 use crate::command::notebook_client::{NotebookClient, print_text};
-use crate::command::{CommandError, Outcome, time};
+use crate::command::screen::Screen;
+use crate::command::{CommandError, Outcome};
 
 /// The limit for `-n 0`.
 const NO_LIMIT: u32 = u32::MAX;
+
+/// Columns that the path of a note gets before its author and its tool are listed, and at least.
+const NOTE_COLUMNS: usize = 20;
+const NOTE_COLUMNS_MIN: usize = 8;
 
 /// Takes the place of the version for a deleted note.
 pub const DELETED_VERSION: &str = "-";
@@ -32,7 +39,8 @@ pub fn print_log(notes: &NotebookClient<'_>, args: &LogArgs) -> Result<Outcome> 
         writeln!(tome_terminal::stderr(), "no notes have been written yet")?;
         return Ok(Outcome::Done);
     }
-    print_versions(&log)?;
+    let screen = Screen::new(notes.context);
+    print_versions(&mut tome_terminal::stdout().lock(), &screen, &log)?;
     Ok(Outcome::Done)
 }
 
@@ -58,23 +66,33 @@ pub fn fetch_versions(
     }
 }
 
-fn print_versions(log: &v1::GetLogResponse) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
-    let rows: Vec<Vec<String>> = log
-        .versions
-        .iter()
-        .map(|version| {
-            vec![
-                time::format_local_time(Millis(version.at_ms)),
-                version.version.clone(),
-                format!("{} +{} −{}", version.op, version.added, version.removed),
-                version.path.clone(),
-                render_author(version.by.as_ref()),
-                version.by.as_ref().map(|by| one_line(&by.tool, 40)).unwrap_or_default(),
-            ]
-        })
-        .collect();
-    print_table(&mut out, &["when", "version", "what", "note", "by", "with"], &rows)?;
+fn print_versions(
+    out: &mut dyn Write,
+    screen: &Screen,
+    log: &v1::GetLogResponse,
+) -> std::io::Result<()> {
+    let tool =
+        |by: &Option<v1::Author>| by.as_ref().map(|by| one_line(&by.tool, 40)).unwrap_or_default();
+    let versions = &log.versions;
+    let columns = vec![
+        Column::new("when", versions, |one| screen.when(one.at_ms)),
+        Column::new("version", versions, |one| one.version.clone()),
+        Column::new("what", versions, |one| one.op.clone()),
+        Column::new("lines", versions, |one| format!("+{} −{}", one.added, one.removed)),
+        Column::new("note", versions, |one| one_line(&one.path, 400)),
+        Column::new("by", versions, |one| render_author(one.by.as_ref())),
+        Column::new("with", versions, |one| tool(&one.by)),
+    ];
+    let width = screen.line_width();
+    let mut columns =
+        drop_columns(columns, ("note", NOTE_COLUMNS), &["with", "by", "lines"], width);
+    // Only the path is cut: a version is typed.
+    let rest: usize = columns.iter().filter(|it| it.head != "note").map(Column::width).sum();
+    let room = width.saturating_sub(rest + 2).max(NOTE_COLUMNS_MIN);
+    for column in columns.iter_mut().filter(|column| column.head == "note") {
+        column.cells.iter_mut().for_each(|cell| *cell = truncate_start(cell, room));
+    }
+    print_columns(out, &columns, screen.width)?;
     let more = log.total.saturating_sub(log.versions.len() as u64);
     if more > 0 {
         writeln!(out, "  {DIM}and {more} older; -n 0 shows all{RESET}")?;
@@ -200,4 +218,84 @@ pub fn restore_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result
         }
     }
     Ok(Outcome::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    /// 2026-11-15T09:30:00Z.
+    const NOW: u64 = 1_794_735_000_000;
+
+    fn log() -> v1::GetLogResponse {
+        let version =
+            |hours: u64, version: &str, op: &str, path: &str, by: v1::Author| v1::NoteVersion {
+                at_ms: NOW - hours * 3_600_000,
+                version: version.to_owned(),
+                op: op.to_owned(),
+                path: path.to_owned(),
+                added: u32::try_from(hours).unwrap(),
+                removed: 2,
+                by: Some(by),
+                ..v1::NoteVersion::default()
+            };
+        let person = v1::Author {
+            who: "person".to_owned(),
+            tool: "tome memory write".to_owned(),
+            ..v1::Author::default()
+        };
+        let agent = v1::Author {
+            who: "agent".to_owned(),
+            agent: "claude-code".to_owned(),
+            session_id: "419f42f0-2fa1".to_owned(),
+            tool: "memory_append".to_owned(),
+        };
+        let versions = vec![
+            version(2, "cac7ef8dc651", "created", "facts/user.md", person),
+            version(500, "-", "deleted", "topics/decisions-about-the-lexer.md", agent),
+        ];
+        v1::GetLogResponse { versions, total: 3 }
+    }
+
+    fn shown(width: usize) -> String {
+        let mut out = Vec::new();
+        print_versions(&mut out, &Screen::for_test(NOW, width), &log()).unwrap();
+        let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
+        for line in text.lines() {
+            assert!(tome_terminal::display_width(line) <= width, "{width}: {line}");
+        }
+        text
+    }
+
+    #[test]
+    fn the_log_fits_every_width_and_cuts_no_version() {
+        expect![[r#"
+              when     version       what     note
+              2 h ago  cac7ef8dc651  created  facts/user.md
+              Oct 25   -             deleted  …isions-about-the-lexer.md
+              and 1 older; -n 0 shows all
+        "#]]
+        .assert_eq(&shown(60));
+        expect![[r#"
+              when     version       what     lines    note
+              2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md
+              Oct 25   -             deleted  +500 −2  topics/decisions-about-the-lexer.md
+              and 1 older; -n 0 shows all
+        "#]]
+        .assert_eq(&shown(80));
+        expect![[r#"
+              when     version       what     lines    note                           by
+              2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md                  person
+              Oct 25   -             deleted  +500 −2  …decisions-about-the-lexer.md  claude-code · 419f42f0-2f…
+              and 1 older; -n 0 shows all
+        "#]].assert_eq(&shown(100));
+        expect![[r#"
+              when     version       what     lines    note                                 by                          with
+              2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md                        person                      tome memory write
+              Oct 25   -             deleted  +500 −2  topics/decisions-about-the-lexer.md  claude-code · 419f42f0-2f…  memory_append
+              and 1 older; -n 0 shows all
+        "#]].assert_eq(&shown(160));
+    }
 }

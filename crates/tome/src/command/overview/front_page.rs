@@ -11,7 +11,7 @@ use tome_terminal::{
 
 use super::week::{DayCell, fill_cells, last_days, print_week};
 use crate::command::CommandContext;
-use crate::command::events::resolve_project;
+use crate::command::project_name::ProjectNames;
 use crate::command::screen::Screen;
 use crate::command::session_page::strip_request;
 use crate::command::sessions::list_sessions;
@@ -50,19 +50,23 @@ pub struct LastSession {
 
 impl LastSession {
     /// The latest session with a prompt; a session that was only opened says nothing.
-    fn find(sessions: &[v1::Session]) -> Option<Self> {
+    fn find(sessions: &[v1::Session], names: &ProjectNames) -> Option<Self> {
         let prompted = sessions.iter().find(|session| session.prompts > 0);
         let session = prompted.or(sessions.first())?.clone();
         Some(Self {
             conclusion: strip_request(&session.conclusion).to_owned(),
-            has_folder: Path::new(&session.cwd).is_dir(),
+            has_folder: Path::new(&names.session_folder(&session.project, &session.cwd)).is_dir(),
             session,
         })
     }
 }
 
-pub fn load_front_page(context: &CommandContext, status: &v1::StatusResponse) -> Result<FrontPage> {
-    let project = resolve_project(context, None)?;
+pub fn load_front_page(
+    context: &CommandContext,
+    status: &v1::StatusResponse,
+    project: Option<&str>,
+) -> Result<FrontPage> {
+    let project = project.map(str::to_owned);
     let request = v1::ListSessionsRequest {
         project: project.clone().unwrap_or_default(),
         limit: SESSIONS_READ,
@@ -73,7 +77,7 @@ pub fn load_front_page(context: &CommandContext, status: &v1::StatusResponse) ->
     Ok(FrontPage {
         week: load_week(context, project.as_deref())?,
         project,
-        last: LastSession::find(&sessions),
+        last: LastSession::find(&sessions, &ProjectNames::load(context)),
         sessions,
         projects: status.projects.clone(),
     })
@@ -104,7 +108,7 @@ pub fn print_front_page(
             format!(
                 "{BOLD}{}{RESET}  {DIM}{}{RESET}",
                 screen.projects.name(root),
-                screen.path(root)
+                screen.project_path(root)
             )
         }
         None => format!("{BOLD}All projects{RESET}"),
@@ -148,9 +152,14 @@ fn print_last_session(
     let next = match (last.resume.is_empty(), has_folder) {
         (true, _) => format!("tome read {id}"),
         (false, true) => format!("tome resume {id} --run"),
-        (false, false) => format!("tome read {id} (its folder no longer exists)"),
+        (false, false) => format!(
+            "tome read {id} (its folder no longer exists; if you moved it: tome projects mv {} NEW_FOLDER)",
+            screen.projects.argument(&last.project)
+        ),
     };
-    writeln!(out, "  {DIM}{next}{RESET}\n")
+    let mut lines = Vec::new();
+    print_hanging(&mut lines, "  ", INDENT, &next, width)?;
+    writeln!(out, "{DIM}{}{RESET}", String::from_utf8_lossy(&lines))
 }
 
 /// Prints the latest facts of a kind, with their days and sessions.
@@ -200,7 +209,7 @@ fn print_projects(
                 screen.projects.name(&project.root),
                 format_count(project.sessions),
                 screen.when(project.last_at_ms),
-                screen.path(&project.root),
+                screen.project_path(&project.root),
             ]
         })
         .collect();

@@ -5,6 +5,7 @@ mod front_page;
 mod week;
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::json;
@@ -12,14 +13,18 @@ use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_styled};
 
+use super::events::resolve_project;
+use super::project_name::ProjectNames;
 use super::screen::Screen;
 use super::status::{
     DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
 };
-use super::{CommandContext, Outcome, capture_state};
+use super::unconnected::{find_unconnected, print_unconnected};
+use super::{CommandContext, CommandError, Outcome, capture_state};
 use crate::connect::StartPolicy;
 
-pub fn run(context: &CommandContext) -> Result<Outcome> {
+pub fn run(context: &CommandContext, project: Option<&Path>) -> Result<Outcome> {
+    let project = find_project(context, project)?;
     if first_steps::is_home_empty(context) {
         return first_steps::run(context);
     }
@@ -32,7 +37,7 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
     if context.json {
         print_overview_json(context, &report, status)?;
     } else {
-        print_overview(context, &report, status)?;
+        print_overview(context, &report, status, project.as_deref())?;
     }
     Ok(if matches!(report.daemon, DaemonState::Running(_)) {
         Outcome::Done
@@ -41,10 +46,26 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
     })
 }
 
+/// The root of the project to show: the given one, or the current one if it is known.
+fn find_project(context: &CommandContext, typed: Option<&Path>) -> Result<Option<String>> {
+    let project = resolve_project(context, typed)?;
+    let Some(typed) = typed else { return Ok(project) };
+    let names = ProjectNames::load(context);
+    match project.filter(|root| names.roots().any(|known| known == root)) {
+        Some(root) => Ok(Some(root)),
+        None => {
+            let text = tome_terminal::one_line(&typed.to_string_lossy(), 200);
+            let refusal = CommandError::not_found(format!("no project {text}"));
+            Err(refusal.with_hint("`tome projects` lists them").into())
+        }
+    }
+}
+
 fn print_overview(
     context: &CommandContext,
     report: &StatusReport,
     status: &v1::StatusResponse,
+    project: Option<&str>,
 ) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     let is_running = matches!(report.daemon, DaemonState::Running(_));
@@ -59,7 +80,7 @@ fn print_overview(
             (true, _) => writeln!(out, "{BOLD}The stored events cannot be read.{RESET}\n")?,
         }
     } else {
-        match front_page::load_front_page(context, status) {
+        match front_page::load_front_page(context, status, project) {
             Ok(page) => {
                 front_page::print_front_page(&mut out, &Screen::new(context), &page)?;
             }
@@ -67,7 +88,7 @@ fn print_overview(
             Err(error) => writeln!(out, "{YELLOW}The sessions cannot be listed:{RESET} {error}\n")?,
         }
     }
-    print_health(context, &mut out, report, status)
+    print_health(context, &mut out, report, status, project.is_some())
 }
 
 /// Prints the health in one line, and what is wrong below it.
@@ -76,6 +97,7 @@ fn print_health(
     out: &mut dyn Write,
     report: &StatusReport,
     status: &v1::StatusResponse,
+    is_narrow: bool,
 ) -> Result<()> {
     let screen = Screen::new(context);
     let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
@@ -85,7 +107,8 @@ fn print_health(
         let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
         let projects = status.projects.len() as u64 + u64::from(status.projects_uncounted);
         let line = format!(
-            "{}, {}, {} · {} on disk · daemon running",
+            "{}{}, {}, {} · {} on disk · daemon running",
+            if is_narrow { "All projects: " } else { "" },
             format_counted(events, "event", "events"),
             format_counted(sessions, "session", "sessions"),
             format_counted(projects, "project", "projects"),
@@ -104,6 +127,10 @@ fn print_health(
         print_spool(out, report)?;
     }
     capture_state::print_line(out, context, report.now)?;
+    // The first steps name `tome setup` already.
+    if !status.projects.is_empty() {
+        print_unconnected(out, &find_unconnected(context), screen.prose_width())?;
+    }
     Ok(())
 }
 
@@ -136,5 +163,6 @@ fn print_overview_json(
         "spool": {"waiting_events": report.waiting.events, "damaged_lines": report.waiting.damaged},
         "lost": {"events": report.lost.events},
         "recording": capture_state::as_json(context, report.now),
+        "unconnected_agents": find_unconnected(context).iter().map(|agent| agent.name).collect::<Vec<_>>(),
     }))
 }

@@ -53,6 +53,11 @@ pub fn run(context: &CommandContext, args: &RecallArgs) -> Result<Outcome> {
     for unread in &answer.unread {
         writeln!(tome_terminal::stderr(), "skipped: {unread}")?;
     }
+    let filters = args.filter_flags();
+    let unfiltered = match answer.hits.is_empty() && request.skip == 0 && !filters.is_empty() {
+        true => Some(count_unfiltered(context, &request)?),
+        false => None,
+    };
     let shown = print::ResponsePrinter {
         request: &request,
         labels: &TimeLabels::from_settings(&context.settings),
@@ -60,6 +65,8 @@ pub fn run(context: &CommandContext, args: &RecallArgs) -> Result<Outcome> {
         projects: &ProjectNames::load(context),
         show_project: resolve_show_project(args, &request.project),
         repeat: args.flags_to_repeat(),
+        filters,
+        unfiltered,
         width: terminal_width(),
         explain: args.explain,
     };
@@ -75,6 +82,21 @@ pub fn run(context: &CommandContext, args: &RecallArgs) -> Result<Outcome> {
         explain::print_stages(&mut tome_terminal::stdout().lock(), &answer.stages, took)?;
     }
     Ok(Outcome::Done)
+}
+
+/// Counts the hits of a query without the filters that found none.
+fn count_unfiltered(context: &CommandContext, request: &v1::RecallRequest) -> Result<u64> {
+    let request = v1::RecallRequest {
+        scope: "all".to_owned(),
+        agents: Vec::new(),
+        kinds: Vec::new(),
+        from_ms: None,
+        to_ms: None,
+        ..request.clone()
+    };
+    let recall = async |client: &Client| client.recall(request.clone()).await;
+    let answer = context.connector.call_blocking(recall)?;
+    Ok(answer.hits.len() as u64 + answer.more)
 }
 
 /// Builds the request from the command line.
@@ -126,7 +148,7 @@ fn build_request(context: &CommandContext, args: &RecallArgs) -> Result<v1::Reca
 fn check_query(query: &str) -> Result<()> {
     if query.trim().is_empty() {
         let refusal = CommandError::bad_input("the query is empty");
-        return Err(refusal.with_hint("for example: `tome recall why did we choose fjall`").into());
+        return Err(refusal.with_hint("for example: `tome recall why do we use sqlite`").into());
     }
     let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
     if bytes > bytes_max {
@@ -192,7 +214,9 @@ fn resolve_show_project(args: &RecallArgs, project: &str) -> Option<String> {
 fn render_command(query: &str, flags: &str) -> String {
     let is_short = query.chars().count() <= REPEATED_CHARS_MAX && !query.contains('\n');
     if is_short {
-        format!("tome recall {flags} {}", quote_shell(&replace_control_chars(query)))
+        let query = quote_shell(&replace_control_chars(query));
+        let gap = if flags.is_empty() { "" } else { " " };
+        format!("tome recall{gap}{flags} {query}")
     } else {
         format!("tome recall {flags} and the same query")
     }

@@ -29,6 +29,7 @@ use super::{QUERY_CHARS_MAX, explain, render_command};
 use crate::command::notebook_client::quote_shell;
 use crate::command::project_name::ProjectNames;
 use crate::command::time_labels::TimeLabels;
+use crate::command::toc::{GRIP_PREFIX, NODE_PREFIX, typed_period};
 
 const INDENT: &str = "    ";
 
@@ -46,7 +47,7 @@ const LINE_CHARS_MIN: usize = 30;
 const TITLE_CHARS_MAX: usize = 60;
 /// The project of a hit elsewhere.
 const PROJECT_CHARS_MAX: usize = 60;
-const PROJECT_CHARS_MIN: usize = 8;
+const PROJECT_CHARS_MIN: usize = 24;
 
 /// Everything that rendering a response needs.
 pub struct ResponsePrinter<'a> {
@@ -58,6 +59,10 @@ pub struct ResponsePrinter<'a> {
     pub show_project: Option<String>,
     /// Flags of the command that a repetition needs.
     pub repeat: Vec<String>,
+    /// The flags that leave out hits, as typed.
+    pub filters: Vec<(&'static str, String)>,
+    /// Hits without those flags, if there are none with them.
+    pub unfiltered: Option<u64>,
     /// Terminal width in characters.
     pub width: usize,
     pub explain: bool,
@@ -67,14 +72,15 @@ impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         let turns = group_by_turn(&answer.hits);
         let (hits, messages) = (turns.len() as u64, answer.hits.len() as u64);
-        let hits = match self.request.skip {
-            0 => format_counted(hits, "hit", "hits"),
-            _ => format_counted(hits, "more hit", "more hits"),
+        let found = match self.request.skip {
+            0 => format_counted(messages, "hit", "hits"),
+            _ => format_counted(messages, "more hit", "more hits"),
         };
-        let hits = if messages > turns.len() as u64 {
-            format!("{hits} ({messages} matching messages)")
+        // `--skip` and the number of further hits count messages, too.
+        let hits = if messages > hits {
+            format!("{found} in {}", format_counted(hits, "turn", "turns"))
         } else {
-            hits
+            found
         };
         let weak = match answer.confidence.as_str() {
             "weak" => ", weak matches only,",
@@ -115,7 +121,18 @@ impl ResponsePrinter<'_> {
             _ if project.is_empty() => String::new(),
             _ => format!(" in {}", self.projects.name(project)),
         };
-        writeln!(out, "No results: nothing relevant to {}{scope}", self.shown_query())?;
+        let filters = self.describe_filters();
+        writeln!(out, "No results: nothing relevant to {}{scope}{filters}", self.shown_query())?;
+        let without = if self.filters.len() == 1 { "it" } else { "them" };
+        match self.unfiltered {
+            Some(0) => writeln!(out, "and nothing without {without}")?,
+            Some(hits) => {
+                let hits = format_counted(hits, "hit", "hits");
+                let again = self.render_unfiltered();
+                writeln!(out, "{hits} without {without}: {again}")?;
+            }
+            None => {}
+        }
         for other in &answer.elsewhere {
             let hits = format_counted(other.hits, "hit", "hits");
             let flags = format!("--project {}", self.projects.argument(&other.project));
@@ -126,6 +143,37 @@ impl ResponsePrinter<'_> {
             writeln!(out, "--all-projects searches all projects")?;
         }
         self.print_search_info(out, answer)
+    }
+
+    /// Such as ` with --since 'last week' (Nov 9, 2026) --agent codex`; empty without filters.
+    fn describe_filters(&self) -> String {
+        let moment = |flag: &str| match flag {
+            "--since" => self.request.from_ms,
+            "--until" => self.request.to_ms,
+            _ => None,
+        };
+        let each = self.filters.iter().map(|(flag, value)| {
+            let day = moment(flag).map(|at| self.labels.format_iso_date(at));
+            let day = day.filter(|day| day != value).map(|day| format!(" ({day})"));
+            format!("{flag} {}{}", quote_shell(value), day.unwrap_or_default())
+        });
+        let each: Vec<String> = each.collect();
+        if each.is_empty() { String::new() } else { format!(" with {}", each.join(" ")) }
+    }
+
+    /// The same command without the filters.
+    fn render_unfiltered(&self) -> String {
+        let is_filter = |flag: &str| self.filters.iter().any(|(name, _)| *name == flag);
+        let mut kept = Vec::new();
+        let mut flags = self.repeat.iter();
+        while let Some(flag) = flags.next() {
+            if is_filter(flag) {
+                flags.next();
+            } else {
+                kept.push(quote_shell(flag));
+            }
+        }
+        render_command(&self.request.query, &kept.join(" "))
     }
 
     fn shown_query(&self) -> String {
@@ -145,7 +193,7 @@ impl ResponsePrinter<'_> {
             "" => String::new(),
             title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
         };
-        let id = replace_control_chars(split_project(&first.id).1);
+        let id = shorten_hit_id(split_project(&first.id).1);
         let used = 8 + display_width(&id) + display_width(&one_line(&first.title, TITLE_CHARS_MAX));
         let about = self.render_details(first, self.width.saturating_sub(used));
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
@@ -275,6 +323,10 @@ impl ResponsePrinter<'_> {
                 Some(number) => {
                     format!("tome show {number}{flags} opens {id} with the turn around it")
                 }
+                None if id.starts_with(NODE_PREFIX) => {
+                    let period = typed_period(id);
+                    format!("tome toc {period}{flags} opens the first")
+                }
                 None => format!("tome show {}{flags} opens the first", quote_citation(id)),
             };
             print_styled(out, DIM, 0, &opens, self.width)?;
@@ -327,6 +379,20 @@ impl ResponsePrinter<'_> {
 pub fn split_project(citation: &str) -> (bool, &str) {
     let rest = citation.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     rest.map_or((false, citation), |(_, rest)| (true, rest))
+}
+
+/// The id of a hit as it is shown: what people type for a period or a segment, and the beginning of
+/// the id of a source, which is enough to open it.
+fn shorten_hit_id(id: &str) -> String {
+    let shown = if id.starts_with(NODE_PREFIX) {
+        typed_period(id)
+    } else if let Some(rest) = id.strip_prefix(GRIP_PREFIX) {
+        let number = rest.split(':').next().unwrap_or(rest);
+        format!("{GRIP_PREFIX}{number}")
+    } else {
+        id.to_owned()
+    };
+    replace_control_chars(&shown)
 }
 
 /// Quotes a citation for a shell. A `#` inside a word needs no quotes.

@@ -107,6 +107,8 @@ fn check(
         projects,
         show_project,
         repeat: vec!["--regex".to_owned()],
+        filters: Vec::new(),
+        unfiltered: None,
         width: 60,
         explain,
     };
@@ -221,7 +223,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:2 hits (3 matching messages)> for unicode identifiers
+            <b:3 hits in 2 turns> for unicode identifiers
 
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
@@ -243,7 +245,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:2 hits (3 matching messages)> for unicode identifiers
+            <b:3 hits in 2 turns> for unicode identifiers
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
@@ -323,6 +325,8 @@ fn no_hit_steers_a_terminal() {
     let labels = TimeLabels::utc();
     let shown = ResponsePrinter {
         repeat: Vec::new(),
+        filters: Vec::new(),
+        unfiltered: None,
         request: &request(),
         labels: &labels,
         now: NOW,
@@ -412,5 +416,42 @@ fn the_same_question_again() {
     assert_eq!(
         render_command(&"x".repeat(500), "--limit 9"),
         "tome recall --limit 9 and the same query"
+    );
+}
+
+#[test]
+fn ids_of_periods_and_sources_are_short() {
+    let hit = |id: &str| v1::RecallHit {
+        id: id.to_owned(),
+        text: "Identifiers follow the XID rules.".to_owned(),
+        project: "/app".to_owned(),
+        at_ms: Some(MORNING_MS),
+        ..v1::RecallHit::default()
+    };
+    let hits = vec![
+        hit("toc:day:2026-11-14"),
+        hit("toc:segment:2026-11-14:01KH559NJR58S6EB2JK2SJ44MM"),
+        hit("grip:1766671449372:01KDAX5Z8W79HX3N58QKANFRWK"),
+    ];
+    let answer = v1::RecallResponse { hits, more: 4, ..v1::RecallResponse::default() };
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
+        <b:3 hits> for unicode identifiers
+
+        <b: 1>  <g:2026-11-14>  <d:Nov 15, 09:30>
+            <b:Identifiers> follow the XID rules.
+
+        <b: 2>  <g:01KH559NJR58>  <d:Nov 15, 09:30>
+            <b:Identifiers> follow the XID rules.
+
+        <b: 3>  <g:grip:1766671449372>  <d:Nov 15, 09:30>
+            <b:Identifiers> follow the XID rules.
+
+        4 more: tome recall --skip 3 --regex 'unicode identifiers'
+        <d:tome toc 2026-11-14 --project /app opens the first>
+    "#]],
     );
 }

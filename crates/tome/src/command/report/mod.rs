@@ -5,7 +5,6 @@
 mod markdown;
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
@@ -100,27 +99,27 @@ fn deliver(
     } else {
         tome_terminal::neutralize(text).into_owned()
     };
-    write_new_file(path, bytes.as_bytes())?;
+    write_file(path, bytes.as_bytes(), args.force)?;
     writeln!(tome_terminal::stderr(), "written to {}", path.display())?;
     Ok(Outcome::Done)
 }
 
-/// Writes a file that does not exist yet.
-fn write_new_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match opened {
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            let message = format!("{} exists already", path.display());
-            return Err(CommandError::failed(message).with_hint("choose another name").into());
-        }
-        opened => opened.with_context(|| format!("cannot create {}", path.display()))?,
-    };
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
-    if written.is_err() {
-        // Half a report is worse than none.
-        let _ = std::fs::remove_file(path);
+/// Writes a file; one that exists only if it may be replaced.
+fn write_file(path: &Path, bytes: &[u8], is_forced: bool) -> Result<()> {
+    if path.exists() && !is_forced {
+        let refusal = CommandError::bad_input(format!("{} exists already", path.display()));
+        return Err(refusal.with_hint("choose another name, or add --force").into());
     }
-    written.with_context(|| format!("cannot write {}", path.display()))
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
+    let failed = || format!("cannot write {}", path.display());
+    // Half a report is worse than none.
+    let file = tempfile::Builder::new().prefix(".tome-report-").tempfile_in(folder);
+    let mut file = file.with_context(failed)?;
+    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
+    let kept = if is_forced { file.persist(path) } else { file.persist_noclobber(path) };
+    kept.map_err(|error| error.error).with_context(failed)?;
+    Ok(())
 }
 
 fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Result<WorkPeriod> {

@@ -8,8 +8,8 @@ use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{
-    DIM, RESET, format_count, format_counted, one_line, print_hanging, print_styled,
-    print_table_within, truncate_end, truncate_start,
+    Column, DIM, RESET, drop_columns, format_count, format_counted, one_line, print_columns,
+    print_hanging, print_styled, table_width, truncate_end, truncate_start,
 };
 
 use super::events::resolve_project;
@@ -24,14 +24,15 @@ use super::topics::load_page;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::sessions::SessionsArgs;
 
+/// Sessions that `-n 0` lists.
+const LISTED_MAX: u32 = 1_000;
 /// Characters of a title and an agent in the list.
-const TITLE_CHARS_MAX: usize = 120;
+const TITLE_CHARS_MAX: usize = 160;
 const AGENT_CHARS_MAX: usize = 20;
-/// Names of projects and branches take this part of the width each: titles say more.
+/// Names of projects and branches take this part of the width each where a list does not fit whole.
 const NAME_SHARE: usize = 7;
-/// Narrower lists have no branches and no agents, or no agents if there is only one.
-const BRANCH_WIDTH_MIN: usize = 80;
-const AGENT_WIDTH_MIN: usize = 100;
+/// Columns that a title gets before a branch, a worktree or an agent is listed: it says most.
+const TITLE_COLUMNS_MIN: usize = 40;
 
 pub fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Outcome> {
     let request = match build_request(context, args)? {
@@ -100,7 +101,7 @@ fn build_request(
     };
     let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
     let mut request = v1::ListSessionsRequest {
-        limit: args.limit,
+        limit: if args.limit == 0 { LISTED_MAX } else { args.limit },
         from_ms: at("--since", &args.since)?,
         to_ms: at("--until", &args.until)?,
         agents: args.agent.clone(),
@@ -198,7 +199,15 @@ fn print_no_sessions(context: &CommandContext, args: &SessionsArgs) -> Result<Ou
     } else {
         String::new()
     };
-    let text = format!("{summary}{last}{wider}");
+    let unknown = args.agent.iter().find(|agent| !Agent::KNOWN.contains(&agent.as_str()));
+    let unknown = unknown.map(|agent| {
+        format!(
+            "; {} is no agent that Tome imports: {}",
+            one_line(agent, 40),
+            Agent::KNOWN.join(", ")
+        )
+    });
+    let text = format!("{summary}{last}{wider}{}", unknown.unwrap_or_default());
     print_hanging(&mut tome_terminal::stdout(), "", 0, &text, screen.prose_width())?;
     Ok(Outcome::Done)
 }
@@ -210,46 +219,60 @@ fn print_list(
     is_wide: bool,
 ) -> std::io::Result<()> {
     let sessions = &listed.sessions;
-    let width = screen.line_width();
-    let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
-    let has_worktrees =
-        width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.worktree.is_empty());
-    let first_agent = sessions.first().map(|first| first.agent.as_str());
-    let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
-    let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
-    let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), width / NAME_SHARE);
-    // The end of a name tells similar ones apart.
-    let project = |root: &str| truncate_start(&screen.projects.name(root), width / NAME_SHARE);
-    let mut heads = vec!["when", "session"];
-    heads.extend(is_wide.then_some("project"));
-    heads.extend(has_agents.then_some("agent"));
-    heads.extend(has_branches.then_some("branch"));
-    heads.extend(has_worktrees.then_some("worktree"));
-    heads.extend(["title", ">turns"]);
-    let rows: Vec<Vec<String>> = sessions
-        .iter()
-        .map(|session| {
-            let mut row = vec![screen.when(session.last_at_ms), one_line(&session.short_id, 80)];
-            row.extend(is_wide.then(|| project(&session.project)));
-            row.extend(has_agents.then(|| one_line(&session.agent, AGENT_CHARS_MAX)));
-            row.extend(has_branches.then(|| name(&session.branch)));
-            row.extend(has_worktrees.then(|| name(&base_name(&session.worktree))));
-            row.push(one_line(&session.title, TITLE_CHARS_MAX));
-            row.push(format_count(session.prompts));
-            row
-        })
-        .collect();
-    print_table_within(out, &heads, &rows, screen.width)?;
+    print_columns(out, &choose_columns(screen, sessions, is_wide), screen.width)?;
     let hidden = listed.total.saturating_sub(sessions.len() as u64);
     if hidden > 0 {
         let more = format_counted(hidden, "earlier session", "earlier sessions");
-        writeln!(out, "  {DIM}… {more}; -n {} lists more{RESET}", sessions.len() * 2)?;
+        let next = match sessions.len() as u64 * 2 {
+            twice if twice < listed.total => format!("-n {twice} lists more"),
+            _ => "-n 0 lists all".to_owned(),
+        };
+        writeln!(out, "  {DIM}… {more}; {next}{RESET}")?;
     }
     let id = sessions.first().map_or("", |first| first.short_id.as_str());
     let id = one_line(id, 80);
     let hint = format!("tome show {id} opens its page, tome read {id} the conversation");
     writeln!(out)?;
     print_styled(out, DIM, 0, &hint, screen.prose_width())
+}
+
+/// Chooses the columns that leave enough for titles. The branch goes first, then the worktree, then
+/// the agent.
+fn choose_columns(screen: &Screen, sessions: &[v1::Session], is_wide: bool) -> Vec<Column> {
+    let width = screen.line_width();
+    let whole = build_columns(screen, sessions, is_wide, TITLE_CHARS_MAX);
+    let columns = match table_width(&whole) <= width {
+        true => whole,
+        false => build_columns(screen, sessions, is_wide, width / NAME_SHARE),
+    };
+    let droppable = ["branch", "worktree", "agent"];
+    drop_columns(columns, ("title", TITLE_COLUMNS_MIN), &droppable, width)
+}
+
+/// Builds all columns that say something, with names of at most `name_columns`.
+fn build_columns(
+    screen: &Screen,
+    sessions: &[v1::Session],
+    is_wide: bool,
+    name_columns: usize,
+) -> Vec<Column> {
+    let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), name_columns);
+    // The end of a project's name distinguishes similar ones.
+    let project = |root: &str| truncate_start(&screen.projects.name(root), name_columns);
+    let mut columns = vec![
+        Column::new("when", sessions, |it| screen.when(it.last_at_ms)),
+        Column::new("session", sessions, |it| one_line(&it.short_id, 80)),
+    ];
+    columns.extend(is_wide.then(|| Column::new("project", sessions, |it| project(&it.project))));
+    let optional = [
+        Column::new("agent", sessions, |it| one_line(&it.agent, AGENT_CHARS_MAX)),
+        Column::new("branch", sessions, |it| name(&it.branch)),
+        Column::new("worktree", sessions, |it| name(&base_name(&it.worktree))),
+    ];
+    columns.extend(optional.into_iter().filter(Column::is_used));
+    columns.push(Column::new("title", sessions, |it| one_line(&it.title, TITLE_CHARS_MAX)));
+    columns.push(Column::new(">turns", sessions, |it| format_count(it.prompts)));
+    columns
 }
 
 #[cfg(test)]

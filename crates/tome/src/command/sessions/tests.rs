@@ -87,29 +87,29 @@ fn the_list_fits_every_width() {
     "#]]
     .assert_eq(&shown(60, false));
     expect![[r#"
-          when         session      agent        branch       title                turns
-          2 h ago      419f42f0     claude-code  feature/un…  Accept unicode ide…      3
-          Nov 13       0198c3f2-aa  codex                     Fix the �[31mbuild      51
-          Nov 5, 2025  ses_52a1     opencode     main         漢字 in titles tak…  9,001
+          when         session      title                                          turns
+          2 h ago      419f42f0     Accept unicode identifiers in the lexer and…       3
+          Nov 13       0198c3f2-aa  Fix the �[31mbuild                                51
+          Nov 5, 2025  ses_52a1     漢字 in titles take two columns each, which…   9,001
           … 42 earlier sessions; -n 6 lists more
 
         tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
     "#]]
     .assert_eq(&shown(80, false));
     expect![[r#"
-          when         session      project  agent        branch          title                        turns
-          2 h ago      419f42f0     app      claude-code  feature/unico…  Accept unicode identifiers…      3
-          Nov 13       0198c3f2-aa  app      codex                        Fix the �[31mbuild              51
-          Nov 5, 2025  ses_52a1     app      opencode     main            漢字 in titles take two co…  9,001
+          when         session      project  agent        title                                        turns
+          2 h ago      419f42f0     app      claude-code  Accept unicode identifiers in the lexer an…      3
+          Nov 13       0198c3f2-aa  app      codex        Fix the �[31mbuild                              51
+          Nov 5, 2025  ses_52a1     app      opencode     漢字 in titles take two columns each, whic…  9,001
           … 42 earlier sessions; -n 6 lists more
 
         tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
     "#]].assert_eq(&shown(100, true));
     expect![[r#"
-          when         session      project  agent        branch                  title                                                                  turns
-          2 h ago      419f42f0     app      claude-code  feature/unicode-ident…  Accept unicode identifiers in the lexer and in the parser, with tests      3
-          Nov 13       0198c3f2-aa  app      codex                                Fix the �[31mbuild                                                        51
-          Nov 5, 2025  ses_52a1     app      opencode     main                    漢字 in titles take two columns each, which the table knows            9,001
+          when         session      project  agent        branch                       title                                                                  turns
+          2 h ago      419f42f0     app      claude-code  feature/unicode-identifiers  Accept unicode identifiers in the lexer and in the parser, with tests      3
+          Nov 13       0198c3f2-aa  app      codex                                     Fix the �[31mbuild                                                        51
+          Nov 5, 2025  ses_52a1     app      opencode     main                         漢字 in titles take two columns each, which the table knows            9,001
           … 42 earlier sessions; -n 6 lists more
 
         tome show 419f42f0 opens its page, tome read 419f42f0 the conversation

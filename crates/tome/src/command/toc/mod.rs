@@ -21,7 +21,7 @@ use crate::cli::contents::TocArgs;
 use crate::connect::ConnectError;
 
 pub use node::{print_grip, print_summary};
-pub use tree::entry_title;
+pub use tree::{entry_title, typed_period};
 
 /// Prefix of node ids.
 pub const NODE_PREFIX: &str = "toc:";
@@ -135,7 +135,7 @@ impl<'a> TocCommand<'a> {
         let mut out = tome_terminal::stdout().lock();
         tree::print_tree(&mut out, &self.screen, &root.entries)?;
         if let Some(latest) = tree::find_latest(&root.entries) {
-            let example = tree::typed_period(&latest.id);
+            let example = typed_period(&latest.id);
             let flag = self.screen.projects.flag(&self.project);
             writeln!(out, "\n{DIM}Open one: tome toc {example}{flag}{RESET}")?;
         }
@@ -220,7 +220,7 @@ impl<'a> TocCommand<'a> {
         writeln!(tome_terminal::stdout(), "{BOLD}{}{RESET}\n", first.period)?;
         self.show_children(&first.id, MERGED_LEVELS)?;
         let flag = self.screen.projects.flag(&first.project);
-        let typed = tree::typed_period(&first.id);
+        let typed = typed_period(&first.id);
         let mut out = tome_terminal::stdout().lock();
         let hint = format!("One project: tome toc {typed}{flag}");
         writeln!(out)?;

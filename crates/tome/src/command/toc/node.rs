@@ -46,7 +46,7 @@ pub fn print_node(
         writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{RESET}")?;
     }
     let mut children = node.children.iter().skip(hidden);
-    children.try_for_each(|below| tree::print_entry(out, screen, below, 1))?;
+    children.try_for_each(|below| tree::print_entry(out, screen, below, 1, true))?;
     print_commands(out, screen, node)
 }
 

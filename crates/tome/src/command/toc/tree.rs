@@ -6,7 +6,7 @@
 //!   November                  31  Unicode identifiers
 //!     W46  Nov 9 – 15          6  Unicode identifiers
 //!       Sat, Nov 14            2  Fix the unicode identifiers
-//!         09:30 – 10:12           Fix the unicode identifiers  codex  01M7F8NJE081
+//!         09:30 – 10:12           Fix the unicode identifiers  codex
 //! ```
 
 use std::io::Write;
@@ -26,6 +26,9 @@ const SESSIONS_CHARS: usize = 10;
 /// Narrower calendars have no numbers of sessions, and no agents.
 const SESSIONS_WIDTH_MIN: usize = 70;
 const AGENTS_WIDTH_MIN: usize = 100;
+
+/// Width of the name of an agent.
+const AGENT_CHARS: usize = 11;
 
 /// Characters of a title.
 const TITLE_CHARS_MAX: usize = 300;
@@ -58,7 +61,7 @@ fn print_branch(
     top: usize,
 ) -> std::io::Result<()> {
     let depth = level_depth(&entry.level).saturating_sub(top);
-    print_entry(out, screen, entry, depth)?;
+    print_entry(out, screen, entry, depth, false)?;
     let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
     if hidden > 0 && !entry.entries.is_empty() {
         let indent = "  ".repeat(depth + 1);
@@ -67,20 +70,22 @@ fn print_branch(
     entry.entries.iter().try_for_each(|below| print_branch(out, screen, below, top))
 }
 
+/// Prints an entry; with the short id of a segment if `has_id`, which takes space from the titles.
 pub fn print_entry(
     out: &mut dyn Write,
     screen: &Screen,
     entry: &v1::TocEntry,
     depth: usize,
+    has_id: bool,
 ) -> std::io::Result<()> {
     let is_segment = entry.level == "segment";
     let label = format!("{}{}", "  ".repeat(depth), screen.labels.entry_label(entry));
     let width = screen.line_width();
     let mut tail = String::new();
     if is_segment && width >= AGENTS_WIDTH_MIN {
-        tail = format!("  {}", one_line(&entry.agents.join(", "), 40));
+        tail = format!("  {:<AGENT_CHARS$}", one_line(&entry.agents.join(", "), 40));
     }
-    if is_segment {
+    if is_segment && has_id {
         tail = format!("{tail}  {}", shorten_node_id(&entry.id));
     }
     // A segment never has more than one.
@@ -92,6 +97,12 @@ pub fn print_entry(
     };
     let room = width.saturating_sub(left + 2 + display_width(&tail));
     let title = truncate_end(&one_line(&entry_title(screen, entry), TITLE_CHARS_MAX), room);
+    // Agents and ids stand below each other, unless the output is no terminal.
+    let title = match screen.width.is_some() && !tail.is_empty() {
+        true => format!("{title}{}", " ".repeat(room.saturating_sub(display_width(&title)))),
+        false => title,
+    };
+    let tail = tail.trim_end();
     let (strong, plain) = if depth == 0 && !is_segment { (BOLD, RESET) } else { ("", "") };
     writeln!(
         out,
@@ -127,5 +138,41 @@ pub fn shorten_node_id(id: &str) -> String {
     match id.strip_prefix("toc:segment:").and_then(|rest| rest.rsplit_once(':')) {
         Some((_, ulid)) => ulid.chars().take(TIME_CHARS + TELLING_CHARS).collect(),
         None => id.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_space_of_the_calendar_belongs_to_the_titles() {
+        let segment = v1::TocEntry {
+            id: "toc:segment:2026-11-15:01KH559NJR58S6EB2JK2SJ44MM".to_owned(),
+            level: "segment".to_owned(),
+            title: "Accept unicode identifiers in the lexer and in the parser, with tests"
+                .to_owned(),
+            agents: vec!["codex".to_owned()],
+            first_at_ms: 1_794_735_000_000,
+            last_at_ms: 1_794_737_520_000,
+            ..v1::TocEntry::default()
+        };
+        let shown = |width, has_id| {
+            let (mut out, screen) = (Vec::new(), Screen::for_test(0, width));
+            print_entry(&mut out, &screen, &segment, 1, has_id).unwrap();
+            let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
+            assert!(display_width(text.trim_end()) <= width, "{text}");
+            text
+        };
+        let lists = [60, 80, 100, 160].map(|width| shown(width, false)).concat();
+        expect_test::expect![[r#"
+              09:30 – 10:12           Accept unicode identifiers in the…
+              09:30 – 10:12                     Accept unicode identifiers in the lexer and…
+              09:30 – 10:12                     Accept unicode identifiers in the lexer and in the…  codex
+              09:30 – 10:12                     Accept unicode identifiers in the lexer and in the parser, with tests                                            codex
+        "#]].assert_eq(&lists);
+        expect_test::expect![[r#"
+              09:30 – 10:12                     Accept unicode identifiers in the le…  codex        01KH559NJR58
+        "#]].assert_eq(&shown(100, true));
     }
 }

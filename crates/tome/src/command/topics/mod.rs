@@ -10,7 +10,8 @@ use std::path::Path;
 use anyhow::Result;
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{
-    BOLD, CommandError, DIM, GREEN, RESET, format_counted, one_line, print_styled,
+    BOLD, CommandError, DIM, GREEN, RESET, display_width, format_counted, one_line, print_styled,
+    truncate_end, truncate_start,
 };
 
 use super::project_name::ProjectNames;
@@ -36,7 +37,8 @@ const LINES_SHOWN: usize = 8;
 pub fn run(context: &CommandContext, args: &TopicsArgs) -> Result<Outcome> {
     if let Some(TopicsCommand::Show(show)) = &args.command {
         let projects = projects_in_scope(context, show.project.as_deref(), false)?;
-        let request = v1::GetTopicPageRequest { id: show.id.clone(), ..Default::default() };
+        let id = find_topic_id(context, &projects, &show.id)?;
+        let request = v1::GetTopicPageRequest { id, ..Default::default() };
         return show_page(context, &projects, &request, LINES_SHOWN);
     }
     let (words, folder) = (args.words.join(" "), args.project.as_deref());
@@ -63,6 +65,27 @@ pub fn run_file(context: &CommandContext, args: &FileArgs) -> Result<Outcome> {
     let projects = projects_in_scope(context, args.project.as_deref(), false)?;
     let request = v1::GetTopicPageRequest { path: args.path.clone(), ..Default::default() };
     show_page(context, &projects, &request, args.limit as usize)
+}
+
+/// The id of a topic. Words that are no id name the topic that matches them best, as a search does.
+fn find_topic_id(context: &CommandContext, projects: &[String], typed: &str) -> Result<String> {
+    let request = v1::GetTopicPageRequest { id: typed.to_owned(), ..Default::default() };
+    for project in projects {
+        if load_page(context, project, &request)?.is_ok() {
+            return Ok(typed.to_owned());
+        }
+    }
+    let mut found = Vec::new();
+    for project in projects {
+        let (project, query) = (project.clone(), typed.to_owned());
+        let request = v1::GetTopicsByQueryRequest { project, query, limit: 1 };
+        let search = async |client: &Client| client.get_topics_by_query(request.clone()).await;
+        found.extend(context.connector.call_blocking(search)?);
+    }
+    match found.as_slice() {
+        [only] => Ok(only.id.clone()),
+        _ => Ok(typed.to_owned()),
+    }
 }
 
 /// Loads a page from one project. A path from outside the project is relative to its root. `None` if
@@ -169,29 +192,43 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
         return Ok(Outcome::Done);
     }
     print_project(&mut out, &screen, project, &topics.status)?;
-    let has_groups = topics.status.sessions >= GROUPED_SESSIONS_MIN;
-    if has_groups {
-        writeln!(out)?;
-        print_topics(&mut out, &screen, &topics.groups)?;
-        let hidden = topics.status.groups.saturating_sub(topics.groups.len() as u64);
-        if hidden > 0 {
-            writeln!(out, "{DIM}{hidden} more: -n N{RESET}")?;
-        }
+    // With few sessions the files say more, so that they come first.
+    let has_many = topics.status.sessions >= GROUPED_SESSIONS_MIN;
+    if has_many {
+        print_groups(&mut out, &screen, &topics)?;
     }
     for (kind, topics) in &mut topics.named {
         // Met once, an error or a command is no subject of its own.
         topics.retain(|topic| topic.segments > 1 || !matches!(*kind, "error" | "command"));
         print_named(&mut out, &screen, kind, topics)?;
     }
-    if has_groups {
-        return Ok(print_hint(&mut out, &screen, project, &topics.groups).map(|()| Outcome::Done)?);
+    if !has_many {
+        print_groups(&mut out, &screen, &topics)?;
     }
-    let note = format!("Work is grouped into topics from {GROUPED_SESSIONS_MIN} sessions on");
-    let flag = screen.projects.flag(project);
-    writeln!(out)?;
-    let hint = format!("{note} · a file: tome file <path>{flag}");
-    print_styled(&mut out, DIM, 0, &hint, screen.prose_width())?;
+    if topics.groups.is_empty() {
+        let hint = format!("Open a file: tome file <path>{}", screen.projects.flag(project));
+        writeln!(out)?;
+        print_styled(&mut out, DIM, 0, &hint, screen.prose_width())?;
+    }
+    print_hint(&mut out, &screen, project, &topics.groups)?;
     Ok(Outcome::Done)
+}
+
+/// Prints the groups of work of a project.
+fn print_groups(
+    out: &mut dyn Write,
+    screen: &Screen,
+    topics: &ProjectTopics,
+) -> std::io::Result<()> {
+    if topics.groups.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "\n{BOLD}Topics{RESET}")?;
+    print_topics(out, screen, &topics.groups)?;
+    match topics.status.groups.saturating_sub(topics.groups.len() as u64) {
+        0 => Ok(()),
+        hidden => writeln!(out, "{DIM}{hidden} more: -n N{RESET}"),
+    }
 }
 
 fn print_all_json(context: &CommandContext, topics: &ProjectTopics) -> Result<Outcome> {
@@ -248,8 +285,10 @@ fn print_project(
 ) -> std::io::Result<()> {
     let span = format_days(screen, status.first_at_ms, status.last_at_ms);
     let sessions = format_counted(status.sessions, "session", "sessions");
-    let name = screen.projects.name(project);
-    writeln!(out, "{BOLD}{name}{RESET}  {DIM}{sessions} · {span}{RESET}")
+    let about = format!("{sessions} · {span}");
+    let room = screen.prose_width().saturating_sub(display_width(&about) + 2).max(20);
+    let name = truncate_start(&screen.projects.name(project), room);
+    writeln!(out, "{BOLD}{name}{RESET}  {DIM}{about}{RESET}")
 }
 
 /// The first and the last day.
@@ -276,7 +315,7 @@ fn print_hint(
 fn print_topics(out: &mut dyn Write, screen: &Screen, topics: &[v1::Topic]) -> std::io::Result<()> {
     let width = screen.prose_width();
     for topic in topics {
-        let days = format_counted(topic.days, "day", "days");
+        let days = format!("on {}", format_counted(topic.days, "day", "days"));
         let last = screen.labels.format_day(screen.now, topic.last_at_ms);
         let (head, rest) = match topic.kind.as_str() {
             "group" => (topic.label.as_str(), topic.title.as_str()),
@@ -324,12 +363,16 @@ fn print_named(
 }
 
 fn print_label(out: &mut dyn Write, screen: &Screen, topic: &v1::Topic) -> std::io::Result<()> {
-    let days = format_counted(topic.days, "day", "days");
-    let is_error = topic.kind == "error";
-    let id = if is_error { format!("  {DIM}{}{RESET}", topic.id) } else { String::new() };
-    let taken = if is_error { 30 } else { 14 };
-    let label = one_line(&topic.label, screen.prose_width().saturating_sub(taken).max(20));
-    writeln!(out, "  {label}  {DIM}{days}{RESET}{id}")
+    let days = format!("on {}", format_counted(topic.days, "day", "days"));
+    let id = if topic.kind == "error" {
+        format!("  {}", one_line(&topic.id, 40))
+    } else {
+        String::new()
+    };
+    let taken = 4 + display_width(&days) + display_width(&id);
+    let room = screen.prose_width().saturating_sub(taken).max(20);
+    let label = truncate_end(&one_line(&topic.label, 200), room);
+    writeln!(out, "  {label}  {DIM}{days}{id}{RESET}")
 }
 
 /// Shows the page of a topic or file of the one project that has it.
