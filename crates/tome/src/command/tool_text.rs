@@ -54,7 +54,10 @@ pub fn render_call_text(event: &Event, line: &str) -> String {
 /// The input as far as the line does not show it: a command of several lines, the prompt of a subagent.
 fn find_long_input(tool: &Tool, line: &str) -> String {
     let shown = ["command", "cmd", "prompt", "query", "pattern", "url"];
-    let text = shown.iter().find_map(|field| tool.input.get(field)?.as_str());
+    // A path is in the line, unless that was cut.
+    let paths = ["file_path", "filePath", "path"].iter().filter(|_| line.ends_with('…'));
+    let mut fields = shown.iter().chain(paths);
+    let text = fields.find_map(|field| tool.input.get(field)?.as_str());
     let text = text.or(tool.input.as_str()).unwrap_or_default().trim();
     let is_shown = line.contains(&one_line(text, usize::MAX));
     if is_shown { String::new() } else { text.to_owned() }

@@ -50,8 +50,9 @@ pub fn print_turn(
         writeln!(out, "\n{head}")?;
         let text = match (&line, event.text.trim()) {
             (Some(line), "") => {
-                writeln!(out, "{}", replace_control_chars(line))?;
-                render_call_text(event, line)
+                let line = truncate_end(line, terminal_width());
+                writeln!(out, "{}", replace_control_chars(&line))?;
+                render_call_text(event, &line)
             }
             (_, text) => text.to_owned(),
         };

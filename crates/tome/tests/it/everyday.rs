@@ -144,7 +144,15 @@ fn a_tool_call_is_shown_as_a_line_and_as_text() {
     world.ingest(&event(ONE, "/app", 0, &json!({"text": "Explain the lexer."})));
     world.ingest(&event(ONE, "/app", 1, &json!({"kind": "tool_result", "text": "", "tool": read})));
     world.ingest(&event(ONE, "/app", 2, &json!({"kind": "tool_result", "text": "", "tool": task})));
+    let grep = json!({
+        "name": "Bash", "output": "src/lexer.rs",
+        "input": {"command": format!("rg '{}' src", ["lexer"; 40].join("|"))},
+    });
+    world.ingest(&event(ONE, "/app", 3, &json!({"kind": "tool_result", "text": "", "tool": grep})));
     for width in [60, 80, 100, 160] {
+        let mut command = world.command(&["show", "4", "--project", "/app"]);
+        let shown = World::run(command.env("COLUMNS", width.to_string()), b"").stdout;
+        assert!(shown.lines().all(|line| line.chars().count() <= width), "{width}: {shown}");
         let mut command = world.command(&["show", "2", "--project", "/app"]);
         let shown = World::run(command.env("COLUMNS", width.to_string()), b"").stdout;
         assert!(shown.contains("Read src/lexer.rs\nfn lexer() {}\n"), "{shown}");

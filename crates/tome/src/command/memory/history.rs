@@ -266,12 +266,13 @@ mod tests {
         for line in text.lines() {
             assert!(tome_terminal::display_width(line) <= width, "{width}: {line}");
         }
-        text
+        format!("at {width}:\n{text}")
     }
 
     #[test]
     fn the_log_fits_every_width_and_cuts_no_version() {
         expect![[r#"
+            at 60:
               when     version       what     note
               2 h ago  cac7ef8dc651  created  facts/user.md
               Oct 25   -             deleted  …isions-about-the-lexer.md
@@ -279,6 +280,7 @@ mod tests {
         "#]]
         .assert_eq(&shown(60));
         expect![[r#"
+            at 80:
               when     version       what     lines    note
               2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md
               Oct 25   -             deleted  +500 −2  topics/decisions-about-the-lexer.md
@@ -286,12 +288,14 @@ mod tests {
         "#]]
         .assert_eq(&shown(80));
         expect![[r#"
+            at 100:
               when     version       what     lines    note                           by
               2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md                  person
               Oct 25   -             deleted  +500 −2  …decisions-about-the-lexer.md  claude-code · 419f42f0-2f…
               and 1 older; -n 0 shows all
         "#]].assert_eq(&shown(100));
         expect![[r#"
+            at 160:
               when     version       what     lines    note                                 by                          with
               2 h ago  cac7ef8dc651  created  +2 −2    facts/user.md                        person                      tome memory write
               Oct 25   -             deleted  +500 −2  topics/decisions-about-the-lexer.md  claude-code · 419f42f0-2f…  memory_append

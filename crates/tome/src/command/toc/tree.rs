@@ -162,16 +162,21 @@ mod tests {
             print_entry(&mut out, &screen, &segment, 1, has_id).unwrap();
             let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
             assert!(display_width(text.trim_end()) <= width, "{text}");
-            text
+            format!("at {width}:\n{text}")
         };
         let lists = [60, 80, 100, 160].map(|width| shown(width, false)).concat();
         expect_test::expect![[r#"
+            at 60:
               09:30 – 10:12           Accept unicode identifiers in the…
+            at 80:
               09:30 – 10:12                     Accept unicode identifiers in the lexer and…
+            at 100:
               09:30 – 10:12                     Accept unicode identifiers in the lexer and in the…  codex
+            at 160:
               09:30 – 10:12                     Accept unicode identifiers in the lexer and in the parser, with tests                                            codex
         "#]].assert_eq(&lists);
         expect_test::expect![[r#"
+            at 100:
               09:30 – 10:12                     Accept unicode identifiers in the le…  codex        01KH559NJR58
         "#]].assert_eq(&shown(100, true));
     }
