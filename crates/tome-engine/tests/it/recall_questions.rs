@@ -108,7 +108,7 @@ fn an_unanswered_prompt_with_the_words_of_the_query_comes_last() {
 }
 
 #[test]
-fn a_list_of_tasks_comes_after_the_message_that_says_the_same() {
+fn a_list_of_tasks_comes_after_a_message_about_them() {
     let scene = Scene::new();
     let todo = json!({
         "name": "TodoWrite",
@@ -119,7 +119,7 @@ fn a_list_of_tasks_comes_after_the_message_that_says_the_same() {
         json!({"id": "ask", "at": MORNING_MS, "text": "Please look at the harbor suite."}),
         json!({"id": "todo", "at": MORNING_MS + 1, "kind": "tool_result", "text": "", "tool": todo}),
         json!({"id": "say", "at": MORNING_MS + 2, "kind": "assistant_stop",
-            "text": "The harbor tests run with `make check SEED=7`; without the seed they hang."}),
+            "text": "Use `make check SEED=7` for the harbor tests."}),
     ]);
     let answer = scene.search_indexed(&scene.query("how do I run the harbor tests with the seed"));
     let texts: Vec<_> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
