@@ -58,7 +58,7 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
             facts.extend(chosen.or_else(|| find_consent(before, turn)));
         }
-        if next.is_some_and(|next| is_superseded(turn, next)) {
+        if next.is_some_and(|next| is_superseded(turn, next) || is_advice_rejected(turn, next)) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
         }
@@ -94,6 +94,11 @@ fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
         && next.has_work()
         && next.conclusion.is_some()
         && (next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points))
+}
+
+/// Whether a turn only gave advice that the user did not want.
+fn is_advice_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    !turn.has_work() && next.reaction == Reaction::Correction
 }
 
 /// Parts of sentences that take back what was said before.

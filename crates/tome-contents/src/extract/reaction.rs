@@ -17,7 +17,7 @@ pub(super) enum Reaction {
 /// Beginnings of a correction.
 #[rustfmt::skip]
 const CORRECTIONS: &[&str] = &[
-    "no,", "no.", "no -", "no —", "no!", "nope", "wrong", "that's wrong", "that is wrong",
+    "no,", "no.", "no -", "no —", "no!", "nope", "ugh", "wrong", "that's wrong", "that is wrong",
     "this is wrong", "that's not", "that is not", "this is not what", "not what i", "you forgot",
     "you missed", "you broke", "why did you", "please don't", "don't", "do not", "stop", "undo",
     "revert", "i said", "i told you", "i meant", "i didn't ask", "that doesn't work",

@@ -7,7 +7,6 @@ use tome_text::count_words;
 use super::clause::{capitalize, cut_clause, is_dangling};
 use super::cues::{Cue, find_cue, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
-use super::terms::{TermKind, extract_terms};
 use super::text::{begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case};
 
 /// A sentence of an answer.
@@ -199,33 +198,8 @@ fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a
         .take_while(|sentence| sentence.shape == SentenceShape::Item)
         .filter(|sentence| begins_item(sentence.raw))
         .peekable();
-    let Some(first) = items.peek() else { return list_headings(parts, index) };
-    let indent = first.indent;
+    let indent = items.peek().map_or(0, |first| first.indent);
     items.filter(|item| item.indent <= indent).map(|item| item.raw).take(ITEMS_MAX).collect()
-}
-
-/// The headings below a sentence, if one follows at once and others are of its kind.
-fn list_headings<'a>(parts: &MessageParts<'a>, index: usize) -> Vec<&'a str> {
-    const HEADINGS_MAX: usize = 12;
-    let kind = |raw: &str| (raw.starts_with("**"), raw.bytes().take_while(|b| *b == b'#').count());
-    let below = parts.sentences.get(index + 1..).unwrap_or_default();
-    let is_heading =
-        |one: &&ProseSentence<'_>| one.shape == SentenceShape::Heading && !one.is_aside;
-    let Some(first) = below.first().filter(is_heading) else { return Vec::new() };
-    let same = below.iter().filter(is_heading).filter(|one| kind(one.raw) == kind(first.raw));
-    let headings: Vec<&ProseSentence<'a>> = same.take(HEADINGS_MAX).collect();
-    let telling = headings.iter().filter(|one| is_telling_heading(&one.plain)).count();
-    let is_list = headings.len() >= 2 && telling + 1 >= headings.len() && telling >= 2;
-    headings.into_iter().filter(|_| is_list).map(|one| one.raw).collect()
-}
-
-/// Whether a heading says something by itself, unlike "2" or "Files changed".
-fn is_telling_heading(plain: &str) -> bool {
-    let bare =
-        plain.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ')' | ' '));
-    let wide = bare.chars().filter(|c| tome_text::is_han_or_kana(*c)).count();
-    let names = extract_terms(bare).iter().any(|term| term.kind != TermKind::Word);
-    names || wide >= 6 || count_words(bare) >= 3
 }
 
 /// The code below a sentence, if it is one line: a path or a command.
@@ -385,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_colon_leads_to_a_line_of_code_an_item_or_headings() {
+    fn a_colon_leads_to_a_line_of_code_or_an_item() {
         for (answer, expected) in [
             (
                 "The release build of the app is done, it lies at:\n\n```\nout/app-1.2.apk\n```",
@@ -394,10 +368,6 @@ mod tests {
             (
                 "The upload only failed for this reason:\n\n- the bucket has no write policy",
                 "The upload only failed for this reason: the bucket has no write policy",
-            ),
-            (
-                "Three roles now see different pages:\n\n**Clients see the chart**\nOnly it.\n\n**Admins see all pages**\nAll.",
-                "Three roles now see different pages: Clients see the chart; Admins see all pages",
             ),
         ] {
             assert_eq!(concluded(answer, 200), expected);
