@@ -17,6 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
 use tome_notebook::{Notebook, NotebookRules};
 
+use crate::folder_path::is_foreign_path;
 use crate::{Home, HomeError, Projects, layout, repo_notebook};
 
 /// Soft limit of open notebooks: those in use stay open beyond it. An open notebook keeps its index
@@ -181,9 +182,11 @@ impl Notebooks {
         }
         let inside = {
             let root = self.projects.current_folder(&root);
-            let looked_at = root.to_string_lossy().into_owned();
-            self.projects
-                .run_with_timeout(&looked_at, move || repo_notebook::find_folder(&root))??
+            let folder = root.to_string_lossy().into_owned();
+            let is_foreign = is_foreign_path(&folder);
+            let find =
+                move || if is_foreign { Ok(None) } else { repo_notebook::find_folder(&root) };
+            self.projects.run_with_timeout(&folder, find)??
         };
         let root = inside.unwrap_or_else(|| layout::notebook_dir(&folder));
         Ok(NotebookLocation { scope, root, history: Some(layout::history_dir(&folder)), project })
@@ -196,7 +199,7 @@ impl Notebooks {
                 "is missing: give the project's working directory, or use scope coder",
             )
         })?;
-        if !Path::new(cwd).is_absolute() {
+        if !Path::new(cwd).is_absolute() && !is_foreign_path(cwd) {
             let shown = tome_model::truncate_to(cwd, 200);
             let problem = format!("{shown:?} is not an absolute path");
             return Err(ModelError::invalid("cwd", problem).into());

@@ -65,6 +65,13 @@ fn a_folder_of_windows_is_one_project_on_every_day() {
     assert_eq!(file.code, 0, "{file:?}");
     assert!(file.stdout.contains("src/lexer.rs"), "{file:?}");
 
+    let recalled = world.tome(&["recall", "lexer accept emoji", "--project", "app"]);
+    assert!(recalled.stdout.contains("make the lexer accept emoji"), "{recalled:?}");
+    let indexed = world.tome(&["status"]).stdout;
+    assert!(!indexed.contains("not an absolute path"), "{indexed}");
+    let notes = world.tome(&["memory", "list", "--project", "app"]);
+    assert_eq!((notes.code, notes.stderr.as_str()), (0, ""), "{notes:?}");
+
     let resumed = world.tome(&["resume", "019a9d22-0000-7000-8000-000000000003"]);
     assert!(resumed.stderr.contains("is on another machine: C:\\Users\\dev\\site"), "{resumed:?}");
     let refused = world.tome(&["resume", "--run", "019a9d22-0000-7000-8000-000000000003"]);
