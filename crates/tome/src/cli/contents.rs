@@ -62,8 +62,8 @@ A citation opens at the cited line:
 pub struct ShowArgs {
     /// Id of a session, number or id of an event, id of a node or source (grip), or a citation
     pub id: String,
-    /// Show N events before and after an event instead of its turn
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    /// Show N events before and after an event instead of its turn, at most 50
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub around: Option<u32>,
     /// Show every text whole
     #[arg(long)]

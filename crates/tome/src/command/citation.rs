@@ -46,6 +46,16 @@ pub fn split_project_id<'a>(
     }
 }
 
+/// Whether the daemon may have left out events after these, because they are too large together.
+fn is_cut(events: &[(u64, Event)]) -> bool {
+    const LARGE_BYTES: usize = 1 << 20;
+    let texts = events.iter().flat_map(|(_, event)| tome_contents::event_texts(event));
+    texts.map(|text| text.len()).sum::<usize>() > LARGE_BYTES
+}
+
+/// Most events that are shown on either side of another one.
+const AROUND_MAX: u32 = 50;
+
 /// Opens a citation and prints it.
 pub fn open_citation(context: &CommandContext, args: &ShowArgs, cited: &str) -> Result<Outcome> {
     let citation: Citation = cited.parse()?;
@@ -61,7 +71,7 @@ pub fn open_citation(context: &CommandContext, args: &ShowArgs, cited: &str) -> 
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
-    print_opened(&citation, opened, args.whole)
+    print_opened(&citation, opened, args)
 }
 
 /// Opens a citation in its project. Outside of a project, a citation that is relative to one is
@@ -115,7 +125,7 @@ pub fn open_where_it_is(
 fn print_opened(
     citation: &Citation,
     mut opened: v1::OpenResponse,
-    is_whole: bool,
+    args: &ShowArgs,
 ) -> Result<Outcome> {
     let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 0);
     if !opened.file.is_empty() {
@@ -139,7 +149,14 @@ fn print_opened(
             let events = events.collect::<Result<Vec<Event>, _>>()?;
             let numbered: Vec<(u64, Event)> =
                 opened.turn_numbers.iter().copied().zip(events).collect();
-            turn::print_turn(&mut out, &numbered, opened.number, is_whole)?;
+            turn::print_turn(&mut out, &numbered, opened.number, args.whole)?;
+            let after = numbered.iter().rev().take_while(|(number, _)| *number != opened.number);
+            let is_end = args.around.is_some_and(|around| {
+                after.count() < around.min(AROUND_MAX) as usize && !is_cut(&numbered)
+            });
+            if is_end {
+                writeln!(out, "\n{DIM}The record of the session ends here.{RESET}")?;
+            }
         }
         Some(Content::Event(event)) => {
             writeln!(out)?;

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use tome_contents::prompt_text;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
@@ -178,6 +179,15 @@ async fn print_all(
     }
 }
 
+/// An event in a line; a prompt without what an editor or the agent added to it.
+fn summarize_event(event: &Event) -> String {
+    let typed = match event.kind {
+        EventKind::UserMessage => prompt_text(&event.text),
+        _ => String::new(),
+    };
+    if typed.trim().is_empty() { tome_terminal::summarize_event(event) } else { typed }
+}
+
 fn print_events(
     context: &CommandContext,
     args: &EventsArgs,
@@ -215,7 +225,7 @@ fn print_events(
             continue;
         }
         let gist = tome_terminal::one_line(
-            &tome_terminal::summarize_event(event),
+            &summarize_event(event),
             width.saturating_sub(left).max(GIST_CHARS_MIN),
         );
         writeln!(out, "{DIM}{project}{id:<6}  {at:<13}{RESET}  {side:<11}  {gist}")?;

@@ -12,10 +12,16 @@ use tome_terminal::{
 use super::time;
 use super::tool_text::{render_call_line, render_call_text};
 
-/// Characters shown of the cited text and of the other texts; `--whole` shows all.
+/// Characters shown of a text, by what it is; `--whole` shows all.
 const CITED_CHARS_MAX: usize = 4_000;
-const OTHER_CHARS_MAX: usize = 600;
+const ANSWER_CHARS_MAX: usize = 2_000;
+const PROMPT_CHARS_MAX: usize = 1_200;
+const REMARK_CHARS_MAX: usize = 300;
+/// A text is cut only if that saves this many characters.
+const CUT_CHARS_MIN: usize = 200;
 const TOOL_CHARS_MAX: usize = 160;
+/// Steps in a row that are shown at either end; those between them are counted.
+const STEPS_SHOWN: usize = 4;
 const GIST_CHARS_MIN: usize = 20;
 
 /// Prints events in order, with their numbers.
@@ -33,17 +39,46 @@ pub fn print_turn(
         let session = one_line(first.session.as_str(), 80);
         writeln!(out, "{DIM}session {session}{branch}{RESET}")?;
     }
+    let is_step = |(number, event): &(u64, Event)| *number != cited && !is_message(event);
+    for run in events.chunk_by(|one, next| is_step(one) && is_step(next)) {
+        let hidden = run.len().saturating_sub(2 * STEPS_SHOWN);
+        // One line would take the place of another.
+        if is_whole || hidden < 2 {
+            print_events(out, events, run, cited, is_whole)?;
+            continue;
+        }
+        let (first, rest) = run.split_at(STEPS_SHOWN);
+        let (between, last) = rest.split_at(hidden);
+        print_events(out, events, first, cited, is_whole)?;
+        if let (Some((from, _)), Some((to, _))) = (between.first(), between.last()) {
+            writeln!(out, "{DIM}  … {hidden} more steps, #{from} to #{to} …{RESET}")?;
+        }
+        print_events(out, events, last, cited, is_whole)?;
+    }
+    Ok(())
+}
+
+/// Prints some of the events of a turn.
+fn print_events(
+    out: &mut dyn Write,
+    turn: &[(u64, Event)],
+    events: &[(u64, Event)],
+    cited: u64,
+    is_whole: bool,
+) -> std::io::Result<()> {
+    let last_message = turn.iter().rev().find(|(_, event)| is_message(event));
+    let last_message = last_message.map(|(number, _)| *number);
     for (number, event) in events {
         let is_cited = *number == cited;
         let mark = if is_cited { ">" } else { " " };
         let (at, side) = (time::format_local_time(event.at), name_side(event));
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
         let line = render_call_line(event, TOOL_CHARS_MAX);
-        if !is_cited && !is_message(event) {
+        if !is_cited && !is_message(event) && !is_whole {
             let gist = || one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
             let start = format!("{mark} #{number}  {at}  {side}  ");
-            let room = terminal_width().saturating_sub(display_width(&start)).max(GIST_CHARS_MIN);
-            let gist = truncate_end(&line.unwrap_or_else(gist), room);
+            let columns = terminal_width().saturating_sub(display_width(&start));
+            let gist = truncate_end(&line.unwrap_or_else(gist), columns.max(GIST_CHARS_MIN));
             writeln!(out, "{}", format!("{head}  {gist}").trim_end())?;
             continue;
         }
@@ -56,16 +91,26 @@ pub fn print_turn(
             }
             (_, text) => text.to_owned(),
         };
-        let most = if is_cited { CITED_CHARS_MAX } else { OTHER_CHARS_MAX };
+        let most = match event.kind {
+            _ if is_cited => CITED_CHARS_MAX,
+            EventKind::UserMessage => PROMPT_CHARS_MAX,
+            _ if last_message == Some(*number) => ANSWER_CHARS_MAX,
+            _ => REMARK_CHARS_MAX,
+        };
         let shown = if is_whole { text.clone() } else { cut_middle(&text, most) };
-        // A long line, such as minified code, is broken rather than left to the terminal.
-        let width = known_width().unwrap_or(usize::MAX);
-        for line in replace_control_chars(&shown).lines() {
-            if display_width(line) <= width {
-                writeln!(out, "{line}")?;
-            } else {
-                wrap_lines(line, width).iter().try_for_each(|part| writeln!(out, "{part}"))?;
-            }
+        print_wrapped(out, &shown)?;
+    }
+    Ok(())
+}
+
+/// Prints a text. A long line, such as minified code, is broken rather than left to the terminal.
+fn print_wrapped(out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+    let width = known_width().unwrap_or(usize::MAX);
+    for line in replace_control_chars(text).lines() {
+        if display_width(line) <= width {
+            writeln!(out, "{line}")?;
+        } else {
+            wrap_lines(line, width).iter().try_for_each(|part| writeln!(out, "{part}"))?;
         }
     }
     Ok(())
@@ -82,7 +127,7 @@ fn is_message(event: &Event) -> bool {
 /// Keeps the beginning and the end of a long text: answers conclude at their end.
 fn cut_middle(text: &str, most: usize) -> String {
     let length = text.chars().count();
-    if length <= most {
+    if length < most + CUT_CHARS_MIN {
         return text.to_owned();
     }
     let (head, tail) = (most * 3 / 5, most * 2 / 5);
@@ -98,10 +143,10 @@ mod tests {
 
     #[test]
     fn a_long_text_keeps_its_beginning_and_end() {
-        assert_eq!(cut_middle("short", 10), "short");
-        let text: String = ('a'..='z').collect();
+        assert_eq!(cut_middle("hardly longer", 10), "hardly longer");
+        let text = format!("{}{}", "abcde".repeat(40), "vwxyz".repeat(40));
         let cut = cut_middle(&text, 10);
-        assert!(cut.starts_with("abcdef\n") && cut.ends_with("\nwxyz"), "{cut}");
-        assert!(cut.contains("16 characters"), "{cut}");
+        assert!(cut.starts_with("abcdea\n") && cut.ends_with("\nwxyz"), "{cut}");
+        assert!(cut.contains("390 characters"), "{cut}");
     }
 }

@@ -73,3 +73,35 @@ fn a_tool_call_is_shown_in_full() {
     }
     assert!(!text.contains('\u{1b}'), "no control characters: {text:?}");
 }
+
+#[test]
+fn the_steps_of_a_long_turn_are_counted() {
+    let world = world();
+    let step = |n: u64| {
+        let tool =
+            json!({"name": "Bash", "input": {"command": format!("make part-{n}")}, "output": ""});
+        line_with(&json!({"id": format!("step{n}"), "kind": "tool_result", "at": 2_000 + n,
+            "text": "", "tool": tool}))
+    };
+    let steps: String = (0..20).map(step).collect();
+    let answer = json!({"id": "answer", "kind": "assistant_message", "at": 9_000, "text": "All parts are made."});
+    world.ingest(&(line("ask", 1_000, "make all parts") + &steps + &line_with(&answer)));
+    let text = world.tome(&["show", "1"]).stdout;
+    assert!(text.contains("… 12 more steps, #6 to #17 …"), "{text}");
+    assert!(text.contains("make part-3") && !text.contains("make part-4\n"), "{text}");
+    assert!(text.contains("make part-19") && text.contains("All parts are made."), "{text}");
+    assert!(world.tome(&["show", "1", "--whole"]).stdout.contains("make part-4\n"));
+
+    let ends = "The record of the session ends here.";
+    assert!(world.tome(&["show", "1", "--around", "60"]).stdout.contains(ends));
+    assert!(!world.tome(&["show", "1", "--around", "5"]).stdout.contains(ends));
+}
+
+#[test]
+fn a_listed_prompt_is_what_the_user_typed() {
+    let world = world();
+    let text = "<ide_opened_file>The user opened src/lexer.rs in the editor.</ide_opened_file>lock the channel";
+    world.ingest(&line("ask", 1_000, text));
+    let listed = world.tome(&["events", "--role", "user"]).stdout;
+    assert!(listed.contains("lock the channel") && !listed.contains("ide_opened"), "{listed}");
+}
