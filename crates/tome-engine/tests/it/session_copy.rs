@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
 use tome_home::{EventQuery, Home, Projection, Store, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
 use tome_recall::{SessionTranscriptLine, Transcripts};
 use tome_redact::Redactor;
@@ -29,7 +29,7 @@ impl Scene {
         let folder = tome_testkit::temporary_folder();
         let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
         let home = Home::at(folder.path());
-        let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+        let stores = Arc::new(Stores::new(home, mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
         let copies = Transcripts::new(stores.shared_projects(), Arc::clone(&clock));

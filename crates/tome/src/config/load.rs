@@ -256,7 +256,7 @@ impl Config {
             home: Home::at(&self.home.0),
             store_mode: text("store.mode").parse().unwrap_or(tome_home::StoreMode::PerProject),
             store_engine: value::parse_engine(text("store.engine"))
-                .unwrap_or(tome_ledger::Engine::DEFAULT),
+                .unwrap_or(tome_ledger::StorageEngine::DEFAULT),
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()
