@@ -44,15 +44,15 @@ pub(in crate::tools) fn teleport_query(
     // Hits of other levels are filtered out afterwards.
     let hits_max = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
     let caller = resolve_caller(call, None)?;
-    let mut question = caller.into_query(query, narrow);
-    question.filter.scope = RecallScope::Contents;
-    question.limits.hits = hits_max;
-    let mut answer = call.recall()?.search(&question)?;
+    let mut recall_query = caller.into_query(query, narrow);
+    recall_query.filter.scope = RecallScope::Contents;
+    recall_query.limits.hits = hits_max;
+    let mut answer = call.recall()?.search(&recall_query)?;
     answer.hits.retain(|hit| level.as_ref().is_none_or(|wanted| hit_level(hit) == wanted));
     let cut = answer.hits.len().saturating_sub(limit);
     answer.hits.truncate(limit);
     answer.more += cut;
-    Ok(render_pointers(&answer, &question.text))
+    Ok(render_pointers(&answer, &recall_query.text))
 }
 
 /// The level of a node; `grip` for a grip.
