@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tome_engine::Sealer;
 use tome_model::{Agent, Draft, Event, EventId, EventKind, Identity, Millis, Tool};
 
+use crate::agents::AgentProfile;
 use crate::agents::transcript::canonical_tool_name;
 
 /// A hook runs within moments of its event, but the agent may write its transcript late.
@@ -81,9 +82,10 @@ impl StoredEvents {
         {
             self.by_fingerprint.entry(likeness).or_default().push(index);
         }
+        let profile = AgentProfile::of_agent(&self.agent);
         match event.kind {
             EventKind::SessionStart => self.starts.push(event.at),
-            EventKind::AssistantStop if self.agent.as_str() == "gemini" => {
+            EventKind::AssistantStop if profile.repeats_messages_at_stop => {
                 self.stops.push((event.at, strip_whitespace(&event.text)));
             }
             _ => {}
@@ -209,7 +211,7 @@ impl StoredEvents {
     ) -> Vec<EventFingerprint> {
         let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(text)]);
         let named = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
-        let is_loose = matches!(self.agent.as_str(), "codex" | "copilot");
+        let is_loose = AgentProfile::of_agent(&self.agent).renames_subagents;
         let mut all = Vec::new();
         match (kind, tool) {
             (EventKind::ToolResult, Some(tool)) => {

@@ -22,6 +22,7 @@ use tome_proto::limits;
 use super::drain::drain;
 use super::maintenance::run_periodically;
 use super::state::Daemon;
+use crate::agents::AgentProfile;
 use crate::capture_rules::CaptureRules;
 use crate::config::Settings;
 use crate::import::{
@@ -224,8 +225,8 @@ fn may_contain(source: &TranscriptSource, session: &QueuedSession) -> bool {
         return true;
     }
     let (path, id) = (source.path.to_string_lossy(), session.session.as_str());
-    // Gemini CLI names a chat after the first characters of its session id.
-    let short = id.get(..8).filter(|_| session.agent.as_str() == "gemini");
+    let prefix_chars = AgentProfile::of_agent(&session.agent).id_prefix_in_path;
+    let short = prefix_chars.and_then(|chars| id.get(..chars));
     source.format != TranscriptFormat::Storage
         && (path.contains(id) || short.is_some_and(|short| path.contains(short)))
 }

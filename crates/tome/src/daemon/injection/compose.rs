@@ -16,6 +16,7 @@ use tonic::Status;
 
 use super::request::HookRequest;
 use super::{InjectionsService, injector};
+use crate::agents::AgentProfile;
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::recall_status;
 use crate::daemon::grpc_status::status_of;
@@ -47,12 +48,6 @@ enum ResumeUpdate {
     Unchanged,
     /// The changes since its start text.
     Changed(InjectionText),
-}
-
-/// Whether the start text is still in an agent's context after a resume. OpenCode gets it as a part
-/// of the system prompt, which each process builds again.
-fn keeps_start_text(agent: &str) -> bool {
-    agent != "opencode"
 }
 
 impl ComposedInjection {
@@ -124,7 +119,7 @@ impl InjectionsService {
         }
         let reason = if request.source.is_empty() { "start" } else { &request.source };
         let reason = tome_model::truncate_to(reason, REASON_BYTES_MAX);
-        if request.source == "resume" && keeps_start_text(&request.agent) {
+        if request.source == "resume" && AgentProfile::by_name(&request.agent).keeps_start_text {
             match self.compose_resume(request).await? {
                 ResumeUpdate::Unknown => {}
                 ResumeUpdate::Unchanged => return Ok(None),
