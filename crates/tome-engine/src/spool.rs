@@ -285,9 +285,9 @@ impl Spool {
     }
 }
 
-/// Whether something was created shortly before `moment`, or its age is unknown.
-fn is_recent(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
-    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < RECENT_AGE))
+/// Whether something was created shortly before `at`, or its age is unknown.
+fn is_recent(made: std::io::Result<SystemTime>, at: SystemTime) -> bool {
+    made.map_or(true, |made| at.duration_since(made).map_or(true, |age| age < RECENT_AGE))
 }
 
 /// Appends with one write. First terminates a partial line that a crash left behind; undoes a write

@@ -30,11 +30,11 @@ pub(super) struct TextFrame {
 pub(super) fn compose(
     frame: &TextFrame,
     pieces: &[TextSection],
-    room: TokenBudget,
+    budget: TokenBudget,
 ) -> Option<InjectionText> {
     let pieces: Vec<&TextSection> =
         pieces.iter().filter(|piece| !piece.blocks.is_empty()).collect();
-    let mut left = RemainingBudget::new(room);
+    let mut left = RemainingBudget::new(budget);
     let mut above = vec![quote::open_injection(frame.kind)];
     above.extend(frame.above.iter().cloned());
     let mut below = frame.below.clone();
@@ -57,7 +57,7 @@ pub(super) fn compose(
     let lines = above.into_iter().chain(there.iter().flat_map(|(_, it)| it.lines.clone()));
     let text = lines.chain(omitted_notice(&gone)).chain(below).collect::<Vec<_>>().join("\n");
     let tokens = estimate_tokens(&text);
-    (tokens <= room.tokens && text.len() <= room.bytes).then_some(InjectionText {
+    (tokens <= budget.tokens && text.len() <= budget.bytes).then_some(InjectionText {
         text,
         tokens,
         cut,
@@ -73,17 +73,17 @@ fn omitted_notice(names: &[&str]) -> Vec<String> {
     vec![String::new(), format!("[Left out for space: {names}. recall_memory finds it.]")]
 }
 
-fn fit_sections(pieces: &[&TextSection], room: RemainingBudget) -> Vec<FittedSection> {
-    let mut spare = room;
+fn fit_sections(pieces: &[&TextSection], budget: RemainingBudget) -> Vec<FittedSection> {
+    let mut spare = budget;
     let mut fitted = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let share = room.percent(piece.share);
+        let share = budget.percent(piece.share);
         let section = piece.fit(share);
         spare = spare.minus(share.minus(section.left));
         fitted.push(section);
     }
     for (piece, section) in pieces.iter().zip(&mut fitted).filter(|(_, section)| section.cut > 0) {
-        let taken = room.percent(piece.share).minus(section.left);
+        let taken = budget.percent(piece.share).minus(section.left);
         let again = piece.fit(taken.plus(spare));
         // More space may select other lines; keep the result only if nothing is lost.
         if again.cut <= section.cut && again.lines.len() >= section.lines.len() {

@@ -56,7 +56,7 @@ pub enum StartKind {
     /// A new session.
     #[default]
     Fresh,
-    /// A session continues after a compaction and has to be told its own state.
+    /// A session continues after a compaction and needs its state repeated.
     Compacted,
 }
 
@@ -66,7 +66,7 @@ impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
     pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
-        // The last session on this branch, which the facts tell.
+        // The last session on this branch, as the facts show it.
         let on_branch = RefCell::new(None);
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
@@ -249,7 +249,7 @@ impl Injector {
         prompt: &str,
     ) -> Result<Vec<RecallHit>, RecallError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
-        let question = RecallQuery {
+        let recall_query = RecallQuery {
             text: query,
             origin: QueryOrigin::Proactive { prompt: prompt.to_owned() },
             filter: RecallFilter {
@@ -261,7 +261,7 @@ impl Injector {
             limits: RecallLimits { hits: HITS_MAX, ..RecallLimits::default() },
             ..RecallQuery::default()
         };
-        let mut hits = self.recall.search(&question)?.hits;
+        let mut hits = self.recall.search(&recall_query)?.hits;
         hits.retain(is_useful_hint);
         hits.iter_mut().for_each(|hit| hit.text = self.redact_text(&hit.text));
         Ok(hits)

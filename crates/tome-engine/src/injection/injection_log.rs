@@ -30,8 +30,9 @@ const LISTED_MAX: usize = 20;
 pub struct InjectionRecord {
     /// Time in milliseconds since 1970.
     pub at_ms: u64,
-    /// Moment in the session: `start`, `prompt`, `edit`, `tool`, `subagent`, `stop`, `compaction`.
-    pub moment: String,
+    /// Injection point: `start`, `prompt`, `edit`, `tool`, `subagent`, `stop`, `compaction`.
+    #[serde(rename = "moment")]
+    pub point: String,
     /// Reason: `startup`, `resume`, `hints`, `decision`, `subagent`, `replan`, `store`, `overview`.
     pub why: String,
     /// The agent.
@@ -178,7 +179,7 @@ mod tests {
     fn record(n: u64, project: &str) -> InjectionRecord {
         InjectionRecord {
             at_ms: 1_794_735_000_000 + n,
-            moment: "start".to_owned(),
+            point: "start".to_owned(),
             why: "startup".to_owned(),
             agent: "codex".to_owned(),
             session_id: format!("s{}", n % 2),

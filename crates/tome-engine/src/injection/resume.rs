@@ -23,7 +23,7 @@ pub struct ResumeParts {
 }
 
 /// Composes the text for a resumed session; `None` if nothing changed.
-pub fn render_resume(parts: &ResumeParts, room: TokenBudget) -> Option<InjectionText> {
+pub fn render_resume(parts: &ResumeParts, budget: TokenBudget) -> Option<InjectionText> {
     let pieces = [changed_notes_section(parts), other_sessions_section(parts)];
     if pieces.iter().all(|piece| piece.blocks.is_empty()) {
         return None;
@@ -32,7 +32,7 @@ pub fn render_resume(parts: &ResumeParts, room: TokenBudget) -> Option<Injection
     let above = vec![format!(
         "Tome, the memory of this project: changes since this session was last active ({since})."
     )];
-    compose(&TextFrame { kind: "resume", above, below: Vec::new() }, &pieces, room)
+    compose(&TextFrame { kind: "resume", above, below: Vec::new() }, &pieces, budget)
 }
 
 fn changed_notes_section(parts: &ResumeParts) -> TextSection {

@@ -174,7 +174,7 @@ struct SessionEvents {
 }
 
 impl SessionEvents {
-    /// Reads a session; `None` for one that is not to be told of.
+    /// Reads a session; `None` if it is a subagent's or offline.
     fn load(store: &Ledger, project: &str, session: &SessionId) -> Result<Option<Self>, HomeError> {
         let read = |direction, count| -> Result<Vec<Event>, HomeError> {
             let range =

@@ -95,7 +95,7 @@ pub fn render_rules() -> String {
 }
 
 /// Composes the start text, at least the rules; `None` if the budget is too small for them.
-pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionText> {
+pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<InjectionText> {
     let pieces = [
         facts_section(parts),
         overview_section(parts),
@@ -123,7 +123,7 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
     extras.into_iter().find_map(|extra| {
         let above = above.iter().cloned().chain(extra).collect();
         let frame = TextFrame { kind: "start", above, below: below.clone() };
-        compose(&frame, &pieces, room)
+        compose(&frame, &pieces, budget)
     })
 }
 
@@ -221,12 +221,12 @@ fn open_section(parts: &StartParts) -> TextSection {
     known_section(title, String::new(), &parts.known.open_elsewhere, 5)
 }
 
-/// What was done before, in a line each, without the session that is told of in full.
+/// One line per earlier piece of work, without the session that is described in full.
 fn earlier_section(parts: &StartParts) -> TextSection {
-    let told = parts.last.as_ref().map(|last| last.session.as_str());
+    let last_session = parts.last.as_ref().map(|last| last.session.as_str());
     let earlier = parts.known.earlier.iter();
     let lines: Vec<String> = earlier
-        .filter(|work| Some(work.session.as_str()) != told)
+        .filter(|work| Some(work.session.as_str()) != last_session)
         .map(|work| work.line.clone())
         .collect();
     known_section("Earlier work here", String::new(), &lines, 8)

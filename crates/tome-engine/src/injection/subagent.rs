@@ -56,12 +56,12 @@ impl Injector {
 pub fn render_subagent(
     how_to_work: &[String],
     hints: &[PromptHint],
-    room: TokenBudget,
+    budget: TokenBudget,
 ) -> Option<InjectionText> {
     if how_to_work.is_empty() && hints.is_empty() {
         return None;
     }
-    let room = TokenBudget { tokens: room.tokens.min(SUBAGENT_TOKENS_MAX), ..room };
+    let budget = TokenBudget { tokens: budget.tokens.min(SUBAGENT_TOKENS_MAX), ..budget };
     let mut pieces = vec![how_to_work_section(how_to_work)];
     if let Some(piece) = pieces.first_mut() {
         piece.share = 50;
@@ -69,5 +69,5 @@ pub fn render_subagent(
     let mut hints = hints_section(hints);
     hints.share = 50;
     pieces.push(hints);
-    compose(&TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() }, &pieces, room)
+    compose(&TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() }, &pieces, budget)
 }

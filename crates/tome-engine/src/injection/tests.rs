@@ -152,7 +152,7 @@ fn what_is_late_or_cut_is_stated() {
     assert!(composed.text.contains("[2 fact files left out or cut: memory_read"));
     assert!(composed.text.contains("[Not read in time: where the last session stopped."));
     assert_eq!(composed.cut, ["facts"]);
-    assert!(composed.tokens > 1_900, "room was wasted: {}", composed.tokens);
+    assert!(composed.tokens > 1_900, "budget was wasted: {}", composed.tokens);
 }
 
 fn hit(citation: &str, file: Option<&str>, session: Option<&str>, text: &str) -> RecallHit {
@@ -283,16 +283,16 @@ fn any_note() -> impl Strategy<Value = NoteLine> {
 fn recent_topics_are_one_line_and_never_cost_the_rest() {
     let labels = ["lexer.rs, unicode identifiers".to_owned(), "invoice.rs, rounding".to_owned()];
     let parts = StartParts { recent: labels.to_vec(), last: Some(last()), ..StartParts::default() };
-    let room = |tokens| TokenBudget { tokens, bytes: 9_500 };
-    let text = render_start(&parts, room(2_000)).unwrap().text;
+    let budget = |tokens| TokenBudget { tokens, bytes: 9_500 };
+    let text = render_start(&parts, budget(2_000)).unwrap().text;
     let line = "\nRecently: lexer.rs, unicode identifiers; invoice.rs, rounding.\n";
     assert!(text.contains(line), "{text}");
     let one = StartParts { recent: labels[..1].to_vec(), ..parts.clone() };
-    assert!(!render_start(&one, room(2_000)).unwrap().text.contains("Recently"));
+    assert!(!render_start(&one, budget(2_000)).unwrap().text.contains("Recently"));
     let none = StartParts { recent: Vec::new(), ..parts.clone() };
     for tokens in (100..700).step_by(10) {
         let (with, without) =
-            (render_start(&parts, room(tokens)), render_start(&none, room(tokens)));
+            (render_start(&parts, budget(tokens)), render_start(&none, budget(tokens)));
         assert_eq!(with.is_some(), without.is_some(), "{tokens}");
     }
 }

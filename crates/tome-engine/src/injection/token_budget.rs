@@ -21,8 +21,8 @@ pub(super) struct RemainingBudget {
 }
 
 impl RemainingBudget {
-    pub(super) fn new(room: TokenBudget) -> Self {
-        Self { units: tokens_to_units(room.tokens), bytes: room.bytes }
+    pub(super) fn new(budget: TokenBudget) -> Self {
+        Self { units: tokens_to_units(budget.tokens), bytes: budget.bytes }
     }
 
     /// A share of it, in percent.

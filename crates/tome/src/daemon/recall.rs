@@ -39,7 +39,7 @@ impl Recall for RecallService {
             let mut answer = daemon.engine.recall().search(&query)?;
             answer.unread.extend(waiting);
             if answer.behind > 0 || (query.tier.is_none() && answer.tier < Tier::Fused) {
-                daemon.scheduler.indexes_lag();
+                daemon.scheduler.schedule_open_stores();
             }
             let instructions = find_instructions(daemon, &query, &answer);
             let topic = find_shared_topic(daemon, &query, &answer);

@@ -104,7 +104,7 @@ impl Injections for InjectionsService {
         let recorded = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let record = InjectionRecord {
                 at_ms: daemon.engine.clock().now().0,
-                moment: short(&record.moment),
+                point: short(&record.moment),
                 why: short(&record.why),
                 agent: agent.to_string(),
                 session_id: session.to_string(),
@@ -157,7 +157,7 @@ fn injector(daemon: &Daemon) -> Result<&Injector, Status> {
 fn record_to_wire(record: InjectionRecord) -> v1::InjectionRecord {
     v1::InjectionRecord {
         at_ms: record.at_ms,
-        moment: record.moment,
+        moment: record.point,
         why: record.why,
         agent: record.agent,
         session_id: record.session_id,

@@ -1,12 +1,16 @@
-//! Size caps, and that no partial secret survives at a cut.
+//! Tests of `Sealer` through its public API: size caps, and that no partial secret survives at a cut.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tome_model::{Draft, Identity, Millis, Tool, limits, truncate_to};
+use tome_redact::Redactor;
 use tome_testkit::prompt_draft;
 
-use super::redactor;
 use crate::Sealer;
+
+fn redactor() -> Redactor {
+    Redactor::new(&[]).unwrap()
+}
 
 /// Fragments of secrets, names, quotes, marks and private tags, to be combined in any order.
 const PIECES: &[&str] = &[
