@@ -208,7 +208,7 @@ impl Engine {
     }
 
     /// Repairs a damaged store. Contents may have been built while some of its events could not be read,
-    /// so they are built again.
+    /// so they are rebuilt.
     pub fn repair(&self, path: &Path) -> Result<RepairReport, HomeError> {
         let repaired = self.stores.repair(path)?;
         if repaired.restored > 0 || repaired.lost > 0 {

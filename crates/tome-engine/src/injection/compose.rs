@@ -26,7 +26,7 @@ pub(super) struct TextFrame {
     pub below: Vec<String>,
 }
 
-/// Composes a text. `None` if there is nothing to say, or the budget is too small for any of it.
+/// Composes a text. `None` if there is no content, or the budget is too small for any of it.
 pub(super) fn compose(
     frame: &TextFrame,
     pieces: &[TextSection],

@@ -58,7 +58,7 @@ pub struct EditLookup {
 }
 
 impl Injector {
-    /// Finds the decision for an edit. Files that the session's agent was told about are skipped.
+    /// Finds the decision for an edit. Skips files whose decision the session has already received.
     pub fn find_edit_decision(
         &self,
         edit: &FileEdit,

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_are_kept_within_a_bound() {
+    fn the_log_keeps_the_latest_injections_within_a_bound() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
         let records = InjectionLog::new(Arc::new(Projects::load(&home)));
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_costs_nothing_but_itself() {
+    fn only_a_torn_line_is_skipped() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
         let records = InjectionLog::new(Arc::new(Projects::load(&home)));

@@ -50,7 +50,7 @@ pub struct KnownFacts {
 pub struct EarlierWork {
     /// Its last session.
     pub session: SessionId,
-    /// What it was about and what came out of it.
+    /// Its subject and its outcome.
     pub line: String,
 }
 

@@ -73,8 +73,8 @@ impl Injector {
         if !last.as_ref().is_some_and(is_chat) {
             return Ok(last);
         }
-        // A chat with Tome itself is not where the work stopped; tell of it only if nothing else is
-        // there.
+        // A chat with Tome itself is not where the work stopped; it counts only if there is no
+        // other session.
         let earlier = self.load_sessions_since(project, own, Millis(0), CHATS_SKIPPED_MAX)?;
         Ok(earlier.into_iter().find(|state| !is_chat(state)).or(last))
     }

@@ -52,7 +52,7 @@ impl Injector {
     }
 }
 
-/// Composes the text for a subagent; `None` if there is nothing to say.
+/// Composes the text for a subagent; `None` if there is nothing to inject.
 pub fn render_subagent(
     how_to_work: &[String],
     hints: &[PromptHint],

@@ -264,7 +264,7 @@ fn resolve_caller(call: &ToolInvocation<'_>, across: Option<Across>) -> Result<R
     }
 }
 
-/// Who asks. The prompts that a calling agent is working on must not be hits.
+/// The origin of the query, with the current prompts of a calling agent: they must not be hits.
 fn resolve_origin(call: &ToolInvocation<'_>, project: Option<&str>) -> Result<QueryOrigin> {
     let Some(agent) = call.agent() else { return Ok(QueryOrigin::Person) };
     let prompts = match project {

@@ -76,7 +76,7 @@ fn open_recall(
     let stores =
         Arc::new(Stores::new(home.clone(), mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
     let projects = stores.shared_projects();
-    let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
+    let transcripts = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
     let calendar =
         Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
@@ -91,7 +91,7 @@ fn open_recall(
         Arc::clone(&stores),
         Arc::clone(&notebooks),
         Arc::new(calendar),
-        copies,
+        transcripts,
         embedder,
         clock,
     );

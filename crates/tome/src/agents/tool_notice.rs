@@ -1,5 +1,5 @@
 //! Tool calls that an agent is about to make. They are not recorded, because the result repeats them;
-//! memory may have something to say about them.
+//! memory may inject a text before them.
 
 use tome_contents::list_edited_files;
 use tome_model::Tool;

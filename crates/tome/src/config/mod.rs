@@ -82,7 +82,7 @@ pub struct EmbedSettings {
     pub question_timeout: Duration,
 }
 
-/// What hooks inject. Sent with every request, so that a change takes effect without restarting the
+/// Injections by hooks. Sent with every request, so that a change takes effect without restarting the
 /// daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectSettings {

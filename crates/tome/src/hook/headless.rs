@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn claude_code_says_it_itself() {
+    fn claude_code_reports_headless_runs_in_variables() {
         let says = |env: &[(&str, &str)]| attended("claude-code", env, &[]);
         assert!(says(&[("CLAUDE_CODE_SESSION_ATTENDED", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")]));
         assert!(says(&[("CLAUDE_CODE_ENTRYPOINT", "cli")]));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_others_are_told_by_how_they_were_called() {
+    fn headless_runs_of_other_agents_are_detected_by_their_arguments() {
         let attended_lines: [(&str, &[&str]); 8] = [
             ("codex", &["codex"]),
             ("codex", &["/opt/codex", "-m", "big", "fix the bug"]),

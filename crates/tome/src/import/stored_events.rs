@@ -2,7 +2,7 @@
 //!
 //! Where hooks and transcripts share an id, that decides. Otherwise an event is matched by content:
 //! a tool call by its call id, or by tool and input; text by role and text without whitespace; a
-//! start, an end or a compaction by its kind. Of several candidates the nearest in time wins,
+//! start, an end or a compaction by its kind. The nearest candidate in time wins,
 //! within a window, and each stored event matches only once. Stored text was redacted and capped,
 //! so drafts are sealed before the comparison.
 

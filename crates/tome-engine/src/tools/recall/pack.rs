@@ -73,7 +73,7 @@ struct AnswerPacker<'a> {
 }
 
 impl AnswerPacker<'_> {
-    /// As many hits as fit. Rather all of them with shorter texts than fewer whole ones.
+    /// Packs as many hits as fit. Prefers all of them with shorter texts to fewer complete ones.
     fn pack_complete(&self) -> Option<PackedAnswer> {
         let hits = &self.answer.hits;
         let whole = self.fit_hits(hits, usize::MAX);

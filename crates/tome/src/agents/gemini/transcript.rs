@@ -1,6 +1,6 @@
 //! Reads Gemini CLI's chats: `tmp/<project>/chats/session-<time>-<id>.jsonl`, an update log of a
 //! header, messages, `$set` and `$rewindTo`; or one `.json` with everything in old versions. A
-//! message that is written again replaces its earlier version. The importer (`import/gemini.rs`)
+//! message with the id of an earlier one replaces it. The importer (`import/gemini.rs`)
 //! resolves the updates and passes on the messages that remain.
 //!
 //! A message of the agent contains its tool calls with their results. Hooks' context is placed

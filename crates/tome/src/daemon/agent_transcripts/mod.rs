@@ -89,7 +89,7 @@ impl Projection for AgentTranscripts {
         Ok(())
     }
 
-    /// Does nothing: old events are no reason to read transcripts again.
+    /// Does nothing: old events do not cause transcripts to be read again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }

@@ -93,7 +93,7 @@ impl Projection for Reflector {
         Ok(())
     }
 
-    /// Does nothing: old events are no reason to reflect again.
+    /// Does nothing: old events do not start a reflection again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }
