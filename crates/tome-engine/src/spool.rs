@@ -76,7 +76,7 @@ impl Spool {
     }
 
     /// Appends drafts and syncs them. After an error they are not safe, but may still be there if
-    /// only the sync failed; a second copy is recognised as the same event.
+    /// only the sync failed; a second copy is recognized as the same event.
     pub fn append<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
         self.append_if(drafts, || true).map(|_| ())
     }

@@ -8,7 +8,7 @@ use tome_model::EventKind;
 
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
-use super::start::format_minute;
+use super::start_text::format_minute;
 use super::token_budget::TokenBudget;
 use crate::quote::{HitOrigin, classify_origin, name_speaker, quote_line};
 use tome_recall::RecallHit;

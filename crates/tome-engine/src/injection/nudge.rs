@@ -18,7 +18,7 @@ pub fn render_plan_lessons(
     if lessons.is_empty() {
         return None;
     }
-    let piece = TextSection {
+    let section = TextSection {
         name: "Lessons that may apply to this plan",
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
         blocks: lessons.iter().map(lesson_block).collect(),
@@ -28,7 +28,7 @@ pub fn render_plan_lessons(
         share: 100,
     };
     let below = vec![String::new(), request.to_owned()];
-    compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[piece], budget)
+    compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[section], budget)
 }
 
 fn lesson_block(lesson: &RecalledLesson) -> TextBlock {

@@ -7,7 +7,7 @@ use tome_model::{EventKind, SessionId};
 use super::Injector;
 use super::compose::{InjectionText, TextFrame, compose};
 use super::hints::{PromptHint, hints_section};
-use super::start::how_to_work_section;
+use super::start_text::how_to_work_section;
 use super::token_budget::TokenBudget;
 use tome_home::HomeError;
 
@@ -62,12 +62,16 @@ pub fn render_subagent(
         return None;
     }
     let budget = TokenBudget { tokens: budget.tokens.min(SUBAGENT_TOKENS_MAX), ..budget };
-    let mut pieces = vec![how_to_work_section(how_to_work)];
-    if let Some(piece) = pieces.first_mut() {
-        piece.share = 50;
+    let mut sections = vec![how_to_work_section(how_to_work)];
+    if let Some(section) = sections.first_mut() {
+        section.share = 50;
     }
     let mut hints = hints_section(hints);
     hints.share = 50;
-    pieces.push(hints);
-    compose(&TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() }, &pieces, budget)
+    sections.push(hints);
+    compose(
+        &TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() },
+        &sections,
+        budget,
+    )
 }

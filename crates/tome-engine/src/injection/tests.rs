@@ -329,30 +329,37 @@ fn earlier_work_is_listed_without_the_session_described_in_full() {
 fn any_parts() -> impl Strategy<Value = StartParts> {
     let facts = proptest::collection::vec((0..100, words()), 0..8);
     let notes = || proptest::collection::vec(any_note(), 0..25);
-    let stretch = proptest::option::of((words(), proptest::collection::vec(words(), 0..5)));
+    let last_session = proptest::option::of((words(), proptest::collection::vec(words(), 0..5)));
     let rest = (proptest::option::of(words()), any::<bool>(), any::<bool>());
-    (facts, notes(), notes(), stretch, rest).prop_map(|(facts, notes, insights, stretch, rest)| {
-        let (overview, in_repository, is_own) = rest;
-        let facts = facts.iter().map(|(name, text)| fact(&format!("facts/{name}.md"), text));
-        StartParts {
-            known: KnownFacts {
-                branch: notes.first().map(|note| note.name.clone()),
-                on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
-                how_to_work: insights.iter().take(9).map(|note| note.summary.clone()).collect(),
-                earlier: notes.iter().map(earlier_work).collect(),
-                open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
-                session: None,
-            },
-            recent: insights.iter().take(3).map(|note| note.name.clone()).collect(),
-            facts: facts.collect(),
-            notes,
-            insights,
-            overview,
-            notes_from: in_repository.then(|| "notes in the repository".to_owned()),
-            last: stretch.map(|(closing, open)| SessionState { closing, open, is_own, ..last() }),
-            late: Vec::new(),
-        }
-    })
+    (facts, notes(), notes(), last_session, rest).prop_map(
+        |(facts, notes, insights, last_session, rest)| {
+            let (overview, in_repository, is_own) = rest;
+            let facts = facts.iter().map(|(name, text)| fact(&format!("facts/{name}.md"), text));
+            StartParts {
+                known: KnownFacts {
+                    branch: notes.first().map(|note| note.name.clone()),
+                    on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
+                    how_to_work: insights.iter().take(9).map(|note| note.summary.clone()).collect(),
+                    earlier: notes.iter().map(earlier_work).collect(),
+                    open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
+                    session: None,
+                },
+                recent: insights.iter().take(3).map(|note| note.name.clone()).collect(),
+                facts: facts.collect(),
+                notes,
+                insights,
+                overview,
+                notes_from: in_repository.then(|| "notes in the repository".to_owned()),
+                last: last_session.map(|(closing, open)| SessionState {
+                    closing,
+                    open,
+                    is_own,
+                    ..last()
+                }),
+                late: Vec::new(),
+            }
+        },
+    )
 }
 
 proptest! {

@@ -51,7 +51,7 @@ const INSTRUCTION_CHARS_MAX: usize = 160;
 const TOPIC_CHARS_MAX: usize = 80;
 
 /// Bytes of a query repeated in JSON.
-const QUERY_BYTES_MAX: usize = 500;
+const ECHOED_QUERY_BYTES_MAX: usize = 500;
 
 pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let scope = args.take_text(&["scope"])?.filter(|scope| !scope.is_empty());
@@ -300,7 +300,7 @@ fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
     let elsewhere: Vec<Value> =
         elsewhere.map(|other| json!({ "project": other.project, "hits": other.hits })).collect();
     json!({
-        "query": truncate_bytes(query, QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
+        "query": truncate_bytes(query, ECHOED_QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
         "behind": answer.behind, "hits": [], "more": answer.more, "elsewhere": elsewhere,
         "time": answer.time, "unread": answer.unread,
     })

@@ -12,7 +12,10 @@
 //! - the response its hooks accept (`response.rs`), and which tool calls edit files (`tool_notice.rs`)
 //! - its transcripts (`transcript.rs`), where they lie (`../import/sources.rs`), and its name for the
 //!   client of an MCP connection (`../mcp/caller.rs`)
-//! - what setup installs (`../setup/integration`)
+//! - how its headless runs are recognized (`../hook/headless.rs`)
+//! - the files that setup installs (`../setup/integration`)
+//! - its own checks in `tome doctor`, if any (`../command/agent_checks.rs`)
+//! - its phrases for rejected tool calls (`tome-contents/src/rejection.rs`)
 //! - its command to resume a session (`tome-contents/src/session_list.rs`)
 //! - a real-client test (`tests/e2e`)
 

@@ -211,7 +211,7 @@ impl Config {
     pub fn check_patterns(&mut self) {
         let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let problems = &mut self.problems;
-        self.redact.retain(|own| match Redactor::new(std::slice::from_ref(own)) {
+        self.redact.retain(|pattern| match Redactor::new(std::slice::from_ref(pattern)) {
             Ok(_) => true,
             Err(error) => {
                 let problem = error.to_string();

@@ -96,19 +96,19 @@ pub fn is_start_event(event: &str) -> bool {
 #[derive(Debug)]
 pub struct WaitClock {
     started: Instant,
-    looked_us: AtomicU64,
+    last_reading_us: AtomicU64,
     uncounted_us: AtomicU64,
 }
 
 impl WaitClock {
     pub fn since(started: Instant) -> Self {
-        Self { started, looked_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
+        Self { started, last_reading_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
     }
 
     /// Returns the time spent waiting so far.
     pub fn waited(&self) -> Duration {
         let now = micros(self.started.elapsed());
-        let before = self.looked_us.fetch_max(now, Ordering::SeqCst);
+        let before = self.last_reading_us.fetch_max(now, Ordering::SeqCst);
         let gap = now.saturating_sub(before).saturating_sub(micros(COUNTED_GAP_MAX));
         let uncounted = self.uncounted_us.fetch_add(gap, Ordering::SeqCst) + gap;
         Duration::from_micros(now.saturating_sub(uncounted))

@@ -211,10 +211,10 @@ fn seal_drafts(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
 
 fn build_sealer(settings: &Settings) -> Option<Sealer> {
     // Invalid user-defined patterns are skipped here; every other command reports them.
-    let mut own = settings.redact.clone();
-    let redactor = Redactor::new(&own).or_else(|_| {
-        own.retain(|own| Redactor::new(std::slice::from_ref(own)).is_ok());
-        Redactor::new(&own)
+    let mut patterns = settings.redact.clone();
+    let redactor = Redactor::new(&patterns).or_else(|_| {
+        patterns.retain(|pattern| Redactor::new(std::slice::from_ref(pattern)).is_ok());
+        Redactor::new(&patterns)
     });
     // The built-in patterns always compile; nothing unsealed may be written.
     let redactor = redactor.or_else(|_| Redactor::new(&[])).ok()?;

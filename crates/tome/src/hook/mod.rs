@@ -178,9 +178,9 @@ impl HookWorker {
     fn start(hook: &Arc<HookRun>, input: HookWork) -> Self {
         let (sender, messages) = mpsc::channel();
         let ownership = Arc::new(DeliveryOwnership::new());
-        let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
+        let (worker_hook, worker_ownership) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
-            deliver(&theirs, &input, &owned, &|message| {
+            deliver(&worker_hook, &input, &worker_ownership, &|message| {
                 // The receiver is gone once the time is up.
                 let _ = sender.send(message);
             });

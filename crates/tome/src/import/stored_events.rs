@@ -177,8 +177,8 @@ impl StoredEvents {
             let stored = self.stored.get(*index).filter(|stored| !stored.is_matched)?;
             // The same text in another turn is another prompt.
             let is_other = turn.is_some() && stored.turn.is_some() && turn != stored.turn;
-            let away = stored.at.distance_ms(draft.at);
-            (!is_other && away <= within).then_some((away, *index))
+            let distance_ms = stored.at.distance_ms(draft.at);
+            (!is_other && distance_ms <= within).then_some((distance_ms, *index))
         });
         free.min().map(|(_, index)| index)
     }

@@ -21,7 +21,7 @@ const PREVIEW_CHARS_MAX: usize = 120;
 const TITLE_BYTES_MAX: usize = 120;
 
 /// Bytes of a query repeated in text.
-const QUERY_BYTES_MAX: usize = 200;
+const ECHOED_QUERY_BYTES_MAX: usize = 200;
 
 /// Levels of nodes, and grips.
 const LEVELS: [&str; 6] = ["year", "month", "week", "day", "segment", "grip"];
@@ -67,7 +67,8 @@ fn hit_level(hit: &RecallHit) -> &str {
 }
 
 pub(super) fn render_pointers(answer: &RecallAnswer, query: &str) -> ToolAnswer {
-    let shown = truncate_bytes(&one_line(tome_model::truncate_to(query, 1_000)), QUERY_BYTES_MAX);
+    let shown =
+        truncate_bytes(&one_line(tome_model::truncate_to(query, 1_000)), ECHOED_QUERY_BYTES_MAX);
     let mut lines = match answer.hits.len() {
         0 => vec![format!("No results found for: \"{shown}\"")],
         count => vec![format!("Found {count} pointer(s) for: \"{shown}\"")],

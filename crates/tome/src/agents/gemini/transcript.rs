@@ -11,6 +11,7 @@ use tome_model::{EventKind, Tool, strip_injections};
 
 use super::hook::strip_untrusted_wrapper;
 use crate::agents::fields::{PayloadFields, join_text_parts, text_from_value};
+use crate::agents::prompt_text::starts_with_any;
 use crate::agents::transcript::{
     RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
     strip_outer_blocks,
@@ -124,9 +125,7 @@ impl GeminiChatReader {
             .filter(|text| !text.trim().is_empty())
             .collect();
         let text = texts.join("\n");
-        if text.is_empty()
-            || HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
-        {
+        if text.is_empty() || starts_with_any(&text, &HARNESS_PREFIXES) {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Injected));
         }
         let mut fields = self.base_fields();

@@ -35,7 +35,7 @@ use queue::{FileState, QueuedSession, RETRY_MS, TranscriptQueue, read_file_state
 const MAX_AGE_MS: u64 = 24 * 60 * 60 * 1000;
 const BATCH_EVENTS: usize = 1_000;
 /// Interval of the check for a transcript to read.
-const INTERVAL: Duration = Duration::from_secs(1);
+const TRANSCRIPTS_INTERVAL: Duration = Duration::from_secs(1);
 /// A file modified more recently than this may still be written to.
 const SETTLED_AFTER_MS: u64 = 2_000;
 /// Sessions to read before an idle daemon stops. The next daemon reads the others.
@@ -105,7 +105,7 @@ fn is_from_hook(event: &Event) -> bool {
 /// Reads transcripts until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
     if daemon.agent_transcripts.is_enabled {
-        run_periodically(daemon, INTERVAL, |daemon| {
+        run_periodically(daemon, TRANSCRIPTS_INTERVAL, |daemon| {
             read_next(daemon, false);
         })
         .await;

@@ -4,7 +4,7 @@
 //! this request, unless it announces a tool call, which is not stored.
 
 mod before_tool;
-mod compose;
+mod dispatch;
 mod hint;
 mod record;
 mod request;
@@ -134,7 +134,7 @@ impl InjectionsService {
         request: &Arc<HookRequest>,
         is_awaited: impl Fn() -> bool,
     ) -> Result<String, Status> {
-        let injections = self.compose(request).await?;
+        let injections = self.compose_for_event(request).await?;
         let handed = Instant::now() <= request.deadline && is_awaited();
         let texts: Vec<String> = injections.iter().map(|one| one.text.text.clone()).collect();
         if !injections.is_empty() {

@@ -3,7 +3,7 @@
 use tome_engine::{InjectionRecord, Injector};
 use tome_home::HomeError;
 
-use super::compose::ComposedInjection;
+use super::dispatch::ComposedInjection;
 use super::injector;
 use super::request::HookRequest;
 use crate::daemon::state::Daemon;

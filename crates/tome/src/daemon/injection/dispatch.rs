@@ -1,4 +1,4 @@
-//! Composes the texts to inject after an event, each within its deadline and token budget.
+//! Chooses the texts to inject after an event and composes them, each within its deadline and token budget.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -67,7 +67,7 @@ impl ComposedInjection {
 
 impl InjectionsService {
     /// Composes everything to inject after an event.
-    pub(super) async fn compose(
+    pub(super) async fn compose_for_event(
         &self,
         request: &Arc<HookRequest>,
     ) -> Result<Vec<ComposedInjection>, Status> {

@@ -96,7 +96,7 @@ pub fn render_rules() -> String {
 
 /// Composes the start text, at least the rules; `None` if the budget is too small for them.
 pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<InjectionText> {
-    let pieces = [
+    let sections = [
         facts_section(parts),
         overview_section(parts),
         last_session_section(parts),
@@ -107,7 +107,7 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
         notes_section(parts),
         insights_section(parts),
     ];
-    let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
+    let is_empty = sections.iter().all(|section| section.blocks.is_empty());
     let above = opening_lines();
     let mut below: Vec<String> = HOW_TO_FIND_MORE.map(str::to_owned).to_vec();
     if !parts.late.is_empty() {
@@ -123,7 +123,7 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
     extras.into_iter().find_map(|extra| {
         let above = above.iter().cloned().chain(extra).collect();
         let frame = TextFrame { kind: "start", above, below: below.clone() };
-        compose(&frame, &pieces, budget)
+        compose(&frame, &sections, budget)
     })
 }
 
