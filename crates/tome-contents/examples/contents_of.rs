@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use tome_contents::{ContentsSettings, Extractive, catch_up_contents, verify_contents};
-use tome_ledger::{Engine, Ledger, NewEvent};
+use tome_ledger::{Ledger, NewEvent, StorageEngine};
 use tome_model::{EventLine, Level, Node, SystemClock, Zone};
 
 fn main() {
@@ -23,7 +23,7 @@ fn main() {
         std::env::args().skip(1).partition(|arg| arg.starts_with("--"));
     let has = |name: &str| flags.iter().any(|flag| flag == name);
     let folder = tempfile::tempdir().unwrap();
-    let ledger = Ledger::open_or_create(folder.path(), Engine::Fjall).unwrap();
+    let ledger = Ledger::open_or_create(folder.path(), StorageEngine::Fjall).unwrap();
     for path in &paths {
         for line in std::fs::read_to_string(path).unwrap().lines() {
             let draft = EventLine::parse(line).unwrap().into_draft().unwrap();

@@ -29,7 +29,7 @@ pub struct EngineSettings {
     /// One store per project, or one for all.
     pub store_mode: StoreMode,
     /// The storage engine of new stores.
-    pub store_engine: tome_ledger::Engine,
+    pub store_engine: tome_ledger::StorageEngine,
     /// File descriptor limit of the process; limits the number of open stores.
     pub descriptors: Option<u64>,
     /// Event texts are cut to this size.
@@ -50,7 +50,7 @@ impl EngineSettings {
         Self {
             home,
             store_mode: StoreMode::PerProject,
-            store_engine: tome_ledger::Engine::DEFAULT,
+            store_engine: tome_ledger::StorageEngine::DEFAULT,
             descriptors: None,
             text_bytes_max: limits::TEXT_BYTES_MAX,
             redact: Vec::new(),
@@ -208,7 +208,7 @@ impl Engine {
     }
 
     /// Repairs a damaged store. Contents may have been built while some of its events could not be read,
-    /// so they are built again.
+    /// so they are rebuilt.
     pub fn repair(&self, path: &Path) -> Result<RepairReport, HomeError> {
         let repaired = self.stores.repair(path)?;
         if repaired.restored > 0 || repaired.lost > 0 {

@@ -25,15 +25,15 @@ pub type IngestResult = Result<AppendedEvent, Arc<HomeError>>;
 
 /// Drafts that are sealed and encoded, grouped by project.
 pub struct PreparedDrafts {
-    shares: HashMap<String, ProjectBatch>,
+    batches: HashMap<String, ProjectBatch>,
     /// One result per draft: final for rejected drafts, a placeholder for the others.
-    answers: Vec<IngestResult>,
+    results: Vec<IngestResult>,
 }
 
 impl PreparedDrafts {
     /// The roots of the projects with drafts in this batch.
     pub fn roots(&self) -> BTreeSet<String> {
-        self.shares.keys().cloned().collect()
+        self.batches.keys().cloned().collect()
     }
 }
 
@@ -56,27 +56,28 @@ impl Intake {
 
     /// Stores prepared drafts; blocks until they are synced.
     pub fn store_prepared(&self, prepared: PreparedDrafts) -> Vec<IngestResult> {
-        let none: Vec<IngestResult> = prepared.answers.iter().map(|_| closed_result()).collect();
-        let (done, answers) = mpsc::channel();
-        self.submit(prepared, move |answers| {
+        let unfinished: Vec<IngestResult> =
+            prepared.results.iter().map(|_| placeholder_result()).collect();
+        let (done, results) = mpsc::channel();
+        self.submit(prepared, move |results| {
             // Sending fails only when the caller is gone; the events are stored all the same.
-            let _ = done.send(answers);
+            let _ = done.send(results);
         });
-        answers.recv().unwrap_or(none)
+        results.recv().unwrap_or(unfinished)
     }
 
     /// Seals and encodes drafts and groups them by project. A draft that cannot be stored gets its
     /// result here.
     pub fn prepare<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> PreparedDrafts {
         let arrived = self.clock.now();
-        let mut shares: HashMap<String, ProjectBatch> = HashMap::new();
-        let mut answers: Vec<IngestResult> = Vec::with_capacity(drafts.len());
+        let mut batches: HashMap<String, ProjectBatch> = HashMap::new();
+        let mut results: Vec<IngestResult> = Vec::with_capacity(drafts.len());
         let sessions = match self.stores.session_index() {
             Ok(sessions) => sessions,
             Err(error) => {
                 let error = Arc::new(error);
-                let answers = drafts.iter().map(|_| Err(Arc::clone(&error))).collect();
-                return PreparedDrafts { shares, answers };
+                let results = drafts.iter().map(|_| Err(Arc::clone(&error))).collect();
+                return PreparedDrafts { batches, results };
             }
         };
         // Drafts of one batch mostly share a working directory, and resolving it reads the disk.
@@ -99,29 +100,29 @@ impl Intake {
             let root = match root {
                 Ok(root) => root,
                 Err(error) => {
-                    answers.push(Err(error));
+                    results.push(Err(error));
                     continue;
                 }
             };
             let event = NewEvent::encode(draft, root.clone(), arrived).with_delivery(delivery);
             if let Some(problem) = event.problem() {
-                answers.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
+                results.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
                 continue;
             }
-            answers.push(closed_result());
-            let share = shares.entry(root).or_default();
-            share.indexes.push(index);
-            share.cwds.insert(cwd);
-            share.events.push(event);
+            results.push(placeholder_result());
+            let batch = batches.entry(root).or_default();
+            batch.indexes.push(index);
+            batch.cwds.insert(cwd);
+            batch.events.push(event);
         }
-        PreparedDrafts { shares, answers }
+        PreparedDrafts { batches, results }
     }
 
     /// Whether `submit` can queue at once, without opening a store.
-    pub fn can_submit_now(&self, prepared: &PreparedDrafts) -> bool {
+    pub fn can_submit_without_io(&self, prepared: &PreparedDrafts) -> bool {
         let is_written = self.stores.session_index().is_ok_and(SessionIndex::is_written);
         is_written
-            && prepared.shares.keys().all(|root| match self.stores.mode() {
+            && prepared.batches.keys().all(|root| match self.stores.mode() {
                 StoreMode::Unified => !self.stores.open_stores().is_empty(),
                 StoreMode::PerProject => {
                     let folder = self.stores.projects().find_folder(root);
@@ -136,17 +137,17 @@ impl Intake {
         prepared: PreparedDrafts,
         done: impl FnOnce(Vec<IngestResult>) + Send + 'static,
     ) {
-        let PreparedDrafts { shares, answers } = prepared;
-        let gathering = Arc::new(PendingResults(Mutex::new(Some((answers, done)))));
-        for (root, share) in shares {
-            self.append_batch(&root, share, &gathering);
+        let PreparedDrafts { batches, results } = prepared;
+        let pending = Arc::new(PendingResults(Mutex::new(Some((results, done)))));
+        for (root, batch) in batches {
+            self.append_batch(&root, batch, &pending);
         }
         // Dropping the last reference, here or on a ledger's thread, calls `done`.
     }
 
     /// Whether `prepare` can resolve this draft's project without the file system, and need not look
     /// up its branch.
-    pub fn is_resolved(&self, draft: &Draft) -> bool {
+    pub fn can_prepare_without_io(&self, draft: &Draft) -> bool {
         self.stores.projects().is_cached(&draft.cwd) && !needs_location(draft)
     }
 
@@ -186,10 +187,10 @@ impl Intake {
     fn append_batch<D: FnOnce(Vec<IngestResult>) + Send + 'static>(
         &self,
         root: &str,
-        share: ProjectBatch,
-        gathering: &Arc<PendingResults<D>>,
+        batch: ProjectBatch,
+        pending: &Arc<PendingResults<D>>,
     ) {
-        let ProjectBatch { indexes, cwds, events } = share;
+        let ProjectBatch { indexes, cwds, events } = batch;
         let store = self.stores.open_project(root).and_then(|store| {
             self.stores.session_index()?.flush()?;
             for cwd in &cwds {
@@ -199,22 +200,22 @@ impl Intake {
         });
         match store {
             Ok(store) => {
-                let gathering = Arc::clone(gathering);
+                let pending = Arc::clone(pending);
                 // Hold the store until the sync, so that it is not closed as idle; release it
                 // before `done`, whose receiver may close and reopen the store.
                 let held = Arc::clone(&store);
                 store.append_with_callback(events, move |result| {
-                    gathering.settle(&indexes, result.map_err(HomeError::from));
+                    pending.settle(&indexes, result.map_err(HomeError::from));
                     drop(held);
-                    drop(gathering);
+                    drop(pending);
                 });
             }
-            Err(error) => gathering.settle(&indexes, Err(error)),
+            Err(error) => pending.settle(&indexes, Err(error)),
         }
     }
 }
 
-/// How long after an event the working directory still tells which branch it happened on.
+/// How long after an event the working directory still identifies its branch.
 const LOCATION_AGE_MS: u64 = 10_000;
 
 /// Whether the location of an event is recorded: at the beginning of a session and of a turn, and
@@ -229,7 +230,8 @@ fn needs_location(draft: &Draft) -> bool {
     ) && !draft.meta.contains_key("worktree")
 }
 
-fn closed_result() -> IngestResult {
+/// The result of a draft until its ledger has answered; final if the intake shuts down before that.
+fn placeholder_result() -> IngestResult {
     Err(Arc::new(HomeError::Closed))
 }
 
@@ -246,10 +248,10 @@ struct PendingResults<D: FnOnce(Vec<IngestResult>)>(Mutex<Option<(Vec<IngestResu
 
 impl<D: FnOnce(Vec<IngestResult>)> PendingResults<D> {
     fn settle(&self, indexes: &[usize], result: Result<Vec<AppendedEvent>, HomeError>) {
-        let mut gathered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some((answers, _)) = gathered.as_mut() else { return };
+        let mut pending = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((results, _)) = pending.as_mut() else { return };
         let mut set = |index: usize, answer: IngestResult| {
-            if let Some(slot) = answers.get_mut(index) {
+            if let Some(slot) = results.get_mut(index) {
                 *slot = answer;
             }
         };
@@ -271,9 +273,9 @@ impl<D: FnOnce(Vec<IngestResult>)> PendingResults<D> {
 
 impl<D: FnOnce(Vec<IngestResult>)> Drop for PendingResults<D> {
     fn drop(&mut self) {
-        let gathered = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some((answers, done)) = gathered {
-            done(answers);
+        let pending = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((results, done)) = pending {
+            done(results);
         }
     }
 }

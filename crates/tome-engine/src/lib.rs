@@ -5,20 +5,19 @@
 //! folder, settings and a `Clock`.
 
 pub mod backup;
-mod capture;
 mod engine;
 mod injection;
 mod intake;
 mod lessons;
 mod project_merge;
 mod quote;
+mod sealer;
 mod spool;
 mod spool_line;
 mod tools;
 mod topics;
 pub mod triggers;
 
-pub use capture::Sealer;
 pub use engine::{Engine, EngineSettings};
 pub use injection::{
     DECISION_TOKENS_MAX, EarlierWork, EditLookup, FactFile, FileEdit, HINT_TOKENS_MAX, HINTS_MAX,
@@ -32,8 +31,9 @@ pub use intake::{IngestResult, Intake, PreparedDrafts};
 pub use lessons::{LessonQuery, LessonRecall, RecalledLesson};
 pub use project_merge::MergedProject;
 pub use quote::{neutralize, quote_text, strip_fence};
+pub use sealer::Sealer;
 pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine};
-pub use spool_line::{parse_spool_line as read_spool_line, render_spool_line as write_spool_line};
+pub use spool_line::{parse_spool_line, render_spool_line};
 pub use tools::{
     CORE_TOOLS, Caller, DEFAULT_TOOLSET, ToolAnswer, ToolEffect, ToolFailure, ToolSpec, Tools,
     Toolsets,

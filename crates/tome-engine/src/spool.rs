@@ -76,7 +76,7 @@ impl Spool {
     }
 
     /// Appends drafts and syncs them. After an error they are not safe, but may still be there if
-    /// only the sync failed; a second copy is recognised as the same event.
+    /// only the sync failed; a second copy is recognized as the same event.
     pub fn append<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
         self.append_if(drafts, || true).map(|_| ())
     }
@@ -285,9 +285,9 @@ impl Spool {
     }
 }
 
-/// Whether something was created shortly before `moment`, or its age is unknown.
-fn is_recent(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
-    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < RECENT_AGE))
+/// Whether something was created shortly before `at`, or its age is unknown.
+fn is_recent(made: std::io::Result<SystemTime>, at: SystemTime) -> bool {
+    made.map_or(true, |made| at.duration_since(made).map_or(true, |age| age < RECENT_AGE))
 }
 
 /// Appends with one write. First terminates a partial line that a crash left behind; undoes a write

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_as_written() {
+    fn a_line_round_trips() {
         for text in ["hi", "", "\"}", ",\"sum\":\"0123456789abcdef\"}", ",\"delivery\":\"x\"", "\n"]
         {
             for delivery in [None, Some(part())] {
@@ -92,7 +92,7 @@ mod tests {
 
     /// A changed letter in the text still parses; only the checksum reveals it.
     #[test]
-    fn every_changed_byte_is_noticed() {
+    fn every_changed_byte_is_detected() {
         let line =
             render_spool_line(DeliveredDraft { draft: draft("hello"), delivery: Some(part()) });
         let line = line.trim_end().as_bytes();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use tome_ledger::{Engine, EventRange, Ledger};
+use tome_ledger::{EventRange, Ledger, StorageEngine};
 use tome_model::{Clock, Millis, ModelError};
 
 use crate::durable::sync_folder;
@@ -79,7 +79,7 @@ pub struct Stores {
     home: Home,
     mode: StoreMode,
     /// The engine of new stores; an existing one keeps its own.
-    engine: Engine,
+    engine: StorageEngine,
     clock: Arc<dyn Clock>,
     projects: Arc<Projects>,
     sessions: OnceLock<SessionIndex>,
@@ -109,7 +109,7 @@ pub(crate) struct StoreSlot {
 
 impl Stores {
     /// Creates the stores of a home; opens none yet.
-    pub fn new(home: Home, mode: StoreMode, engine: Engine, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(home: Home, mode: StoreMode, engine: StorageEngine, clock: Arc<dyn Clock>) -> Self {
         let projects = Arc::new(Projects::load(&home));
         restore_projects(&projects);
         let stores = Self {

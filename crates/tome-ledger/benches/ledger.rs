@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use tome_ledger::{Engine, EventRange, Ledger, NewEvent, ScanDirection};
+use tome_ledger::{EventRange, Ledger, NewEvent, ScanDirection, StorageEngine};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Tool};
 
 const BULK: usize = 200_000;
 const BATCH: usize = 1_000;
 
 fn main() {
-    for engine in Engine::AVAILABLE {
+    for engine in StorageEngine::AVAILABLE {
         println!("\n{engine}");
         let home = tempfile::tempdir().unwrap();
         many_stores(*engine, home.path());
@@ -38,7 +38,7 @@ fn main() {
     }
 }
 
-fn open_new(engine: Engine, dir: &Path) {
+fn open_new(engine: StorageEngine, dir: &Path) {
     let (ledger, took) = timed(|| Ledger::open_with(dir, engine).unwrap());
     line("open, new store", &ms(took));
     let ((), took) = timed(|| drop(ledger));
@@ -56,7 +56,7 @@ fn encode() {
     line("encoded, with its frame in memory", &format!("{} B/event", bytes / events.len()));
 }
 
-fn append_bulk(engine: Engine, dir: &Path) {
+fn append_bulk(engine: StorageEngine, dir: &Path) {
     let ledger = Arc::new(Ledger::open_with(dir, engine).unwrap());
     let all: Vec<NewEvent> = (0..BULK).map(draft).map(new_event).collect();
     let batches: Vec<Vec<NewEvent>> = all.chunks(BATCH).map(<[NewEvent]>::to_vec).collect();
@@ -90,7 +90,7 @@ fn append_bulk(engine: Engine, dir: &Path) {
     line("close, 250,000 events", &ms(took));
 }
 
-fn open_closed(engine: Engine, dir: &Path) {
+fn open_closed(engine: StorageEngine, dir: &Path) {
     let times = (0..5).map(|_| timed(|| drop(Ledger::open_with(dir, engine).unwrap())).1);
     line("open and close, 250,000 events", &ms(times.min().unwrap()));
     let (ledger, took) = timed(|| Ledger::open_with(dir, engine).unwrap());
@@ -104,7 +104,7 @@ fn open_closed(engine: Engine, dir: &Path) {
     line("disk, compacted", &format!("{} B/event", ledger.disk_bytes() / ledger.last_seq()));
 }
 
-fn read(engine: Engine, dir: &Path) {
+fn read(engine: StorageEngine, dir: &Path) {
     let ledger = Ledger::open_with(dir, engine).unwrap();
     for direction in [ScanDirection::Forward, ScanDirection::Backward] {
         let range = EventRange {
@@ -139,7 +139,7 @@ fn read(engine: Engine, dir: &Path) {
     line("get by id, unknown", &each(none.len(), took));
 }
 
-fn append_synced(engine: Engine, dir: &Path) {
+fn append_synced(engine: StorageEngine, dir: &Path) {
     let ledger = Arc::new(Ledger::open_with(dir, engine).unwrap());
     let count = 400;
     let fsync = fsync_time(dir, count);
@@ -171,7 +171,7 @@ fn append_synced(engine: Engine, dir: &Path) {
     }
 }
 
-fn many_stores(engine: Engine, home: &Path) {
+fn many_stores(engine: StorageEngine, home: &Path) {
     let before = resident_mb();
     let ledgers: Vec<Ledger> = (0..10)
         .map(|n| {

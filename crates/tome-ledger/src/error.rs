@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::{Engine, Family};
+use crate::{Family, StorageEngine};
 
 /// An error of a storage engine.
 pub type KvError = Box<dyn std::error::Error + Send + Sync>;
@@ -41,9 +41,9 @@ pub enum LedgerError {
         /// The store.
         path: PathBuf,
         /// The engine it was created with.
-        found: Engine,
+        found: StorageEngine,
         /// The requested engine.
-        requested: Engine,
+        requested: StorageEngine,
     },
     /// The store needs an engine that is not part of this build.
     #[error("the ledger at {} needs {engine}: use a build with the cargo feature `{engine}`", path.display())]
@@ -51,7 +51,7 @@ pub enum LedgerError {
         /// The store.
         path: PathBuf,
         /// The engine it needs.
-        engine: Engine,
+        engine: StorageEngine,
     },
     /// The store was written by a newer Tome.
     #[error("the ledger at {} has format {found}, but this Tome supports only up to {known}: upgrade Tome", path.display())]

@@ -7,7 +7,7 @@
 use std::ops::Bound;
 use std::path::Path;
 
-use crate::{Engine, Family, KvBatch, KvError};
+use crate::{Family, KvBatch, KvError, StorageEngine};
 
 /// The failures that a write survives once it has returned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +81,7 @@ pub trait KeyValue: Send + Sync {
     fn path(&self) -> &Path;
 
     /// The storage engine.
-    fn engine(&self) -> Engine;
+    fn engine(&self) -> StorageEngine;
 
     /// Returns the value of a key.
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError>;

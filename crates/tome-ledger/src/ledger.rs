@@ -12,9 +12,9 @@ use crate::limits::BATCH_BYTES_MAX;
 use crate::queue::AppendRequest;
 use crate::writer::{self, LedgerState};
 use crate::{
-    AppendedEvent, DiskStore, Durability, Engine, EventPosition, EventRange, EventRef, Family,
-    KeyRange, KeyValue, KvBatch, KvPair, LedgerError, NewEvent, OrderKey, OutboxEntry,
-    ScanDirection, counts, delivery, event_value, key, outbox, store_file,
+    AppendedEvent, DiskStore, Durability, EventPosition, EventRange, EventRef, Family, KeyRange,
+    KeyValue, KvBatch, KvPair, LedgerError, NewEvent, OrderKey, OutboxEntry, ScanDirection,
+    StorageEngine, counts, delivery, event_value, key, outbox, store_file,
 };
 
 /// The append-only store of events and of data derived from them.
@@ -35,13 +35,13 @@ impl Ledger {
     }
 
     /// Opens the ledger in a directory with its engine, or creates one with this engine.
-    pub fn open_or_create(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
+    pub fn open_or_create(dir: &Path, engine: StorageEngine) -> Result<Self, LedgerError> {
         let engine = if store_file::is_store(dir) { None } else { Some(engine) };
         Self::with_store(Box::new(DiskStore::open(dir, engine)?))
     }
 
     /// Opens or creates the ledger in a directory, and fails if it was created with another engine.
-    pub fn open_with(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
+    pub fn open_with(dir: &Path, engine: StorageEngine) -> Result<Self, LedgerError> {
         Self::with_store(Box::new(DiskStore::open(dir, Some(engine))?))
     }
 
@@ -65,7 +65,7 @@ impl Ledger {
     }
 
     /// The storage engine.
-    pub fn engine(&self) -> Engine {
+    pub fn engine(&self) -> StorageEngine {
         self.shared.kv.engine()
     }
 

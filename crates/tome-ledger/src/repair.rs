@@ -22,8 +22,8 @@ use crate::engines::{self, salvage};
 use crate::limits::{BATCH_BYTES_MAX, DAMAGED_FOLDERS_MAX};
 use crate::outbox::OutboxRun;
 use crate::{
-    DiskStore, Durability, Engine, EventPosition, Family, KeyRange, KeyValue, KvBatch, LedgerError,
-    ScanDirection, cursor_value, event_value, key, store_file, store_swap,
+    DiskStore, Durability, EventPosition, Family, KeyRange, KeyValue, KvBatch, LedgerError,
+    ScanDirection, StorageEngine, cursor_value, event_value, key, store_file, store_swap,
 };
 
 /// Families derived from events, except session statistics, which are recounted.
@@ -61,7 +61,7 @@ pub fn repair(
     let building = store_swap::building_path(dir);
     remove_folder(&building)?;
     let mut rebuild = StoreRebuild::new(DiskStore::open(&building, Some(engine))?);
-    if engine == Engine::Fjall {
+    if engine == StorageEngine::Fjall {
         salvage::visit_events(dir, &mut |key, value| rebuild.add_stored(key, value))?;
     }
     let old = open_damaged_store(dir, engine);
@@ -118,19 +118,19 @@ fn remove_folder(dir: &Path) -> Result<(), LedgerError> {
 }
 
 /// Determines the engine of a store whose description may be damaged.
-fn detect_engine(dir: &Path) -> Result<Engine, LedgerError> {
+fn detect_engine(dir: &Path) -> Result<StorageEngine, LedgerError> {
     match store_file::read_engine(dir) {
         Ok(Some(engine)) => Ok(engine),
         Ok(None) | Err(LedgerError::DamagedFile { .. }) => {
-            let is_rocksdb = dir.join(Engine::RocksDb.as_str()).is_dir();
-            Ok(if is_rocksdb { Engine::RocksDb } else { Engine::DEFAULT })
+            let is_rocksdb = dir.join(StorageEngine::RocksDb.as_str()).is_dir();
+            Ok(if is_rocksdb { StorageEngine::RocksDb } else { StorageEngine::DEFAULT })
         }
         Err(error) => Err(error),
     }
 }
 
 /// Opens the old store if possible, cutting damaged journals if necessary.
-fn open_damaged_store(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
+fn open_damaged_store(dir: &Path, engine: StorageEngine) -> Option<Box<dyn KeyValue>> {
     let files = dir.join(engine.as_str());
     if !files.is_dir() {
         return None;

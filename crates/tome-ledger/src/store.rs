@@ -8,8 +8,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, LedgerError,
-    ScanDirection, engines, store_file, store_swap,
+    Durability, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, LedgerError, ScanDirection,
+    StorageEngine, engines, store_file, store_swap,
 };
 
 /// An open and locked store on disk.
@@ -23,7 +23,7 @@ pub struct DiskStore {
 impl DiskStore {
     /// Opens the store in a directory with the engine it was created with. Creates one with `engine`,
     /// or the default engine, if there is none. If `engine` is given, an existing store must use it.
-    pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
+    pub fn open(dir: &Path, engine: Option<StorageEngine>) -> Result<Self, LedgerError> {
         store_swap::finish(dir)?;
         store_file::create_dir(dir)?;
         let lock = store_file::lock_store(dir)?;
@@ -33,7 +33,7 @@ impl DiskStore {
         {
             return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, requested });
         }
-        let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
+        let engine = found.or(engine).unwrap_or(StorageEngine::DEFAULT);
         engines::check_available(engine, dir)?;
         if found.is_none() {
             store_file::write_description(dir, engine)?;
@@ -49,7 +49,7 @@ impl KeyValue for DiskStore {
         &self.dir
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> StorageEngine {
         self.kv.engine()
     }
 

@@ -14,7 +14,7 @@ use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
-use crate::{Engine, LedgerError};
+use crate::{LedgerError, StorageEngine};
 
 /// The newest supported format.
 pub(crate) const FORMAT: u32 = 1;
@@ -72,7 +72,7 @@ pub(crate) fn lock_store(dir: &Path) -> Result<StoreLock, LedgerError> {
 }
 
 /// Reads the engine of a store; `None` if there is no store yet.
-pub(crate) fn read_engine(dir: &Path) -> Result<Option<Engine>, LedgerError> {
+pub(crate) fn read_engine(dir: &Path) -> Result<Option<StorageEngine>, LedgerError> {
     let path = dir.join(STORE);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -96,7 +96,7 @@ pub(crate) fn read_engine(dir: &Path) -> Result<Option<Engine>, LedgerError> {
     let engine = find_field(&text, "engine")
         .and_then(|engine| engine.strip_prefix('"')?.strip_suffix('"'))
         .ok_or_else(|| damaged_error(&path, "it has no line `engine = \"<name>\"`"))?;
-    match Engine::from_name(engine) {
+    match StorageEngine::from_name(engine) {
         Some(engine) if format == FORMAT => Ok(Some(engine)),
         Some(_) => Err(damaged_error(&path, "its format is unknown")),
         None => Err(damaged_error(&path, "its engine is neither fjall nor rocksdb")),
@@ -104,7 +104,7 @@ pub(crate) fn read_engine(dir: &Path) -> Result<Option<Engine>, LedgerError> {
 }
 
 /// Writes the description of a new store atomically.
-pub(crate) fn write_description(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
+pub(crate) fn write_description(dir: &Path, engine: StorageEngine) -> Result<(), LedgerError> {
     let text = format!(
         "# A ledger of Tome. This file says `engine = \"fjall\"` or `engine = \"rocksdb\"`, and `format = {FORMAT}`.\n\
          engine = \"{engine}\"\nformat = {FORMAT}\n"

@@ -115,7 +115,7 @@ impl Memory for LocalMemory {
         };
         Ok(self.engine.injector()?.log_injection(&InjectionRecord {
             at_ms: self.engine.clock().now().0,
-            moment: point.to_owned(),
+            point: point.to_owned(),
             why: why.to_owned(),
             agent: self.session.agent.to_string(),
             session_id: self.session.session.to_string(),

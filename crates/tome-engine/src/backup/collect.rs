@@ -161,7 +161,7 @@ impl Engine {
         done
     }
 
-    /// Whether the config says one store for all projects; a backup does not depend on it.
+    /// Whether the config selects one store for all projects; a backup does not depend on it.
     pub(crate) fn is_unified(&self) -> bool {
         self.stores().mode() == StoreMode::Unified
     }

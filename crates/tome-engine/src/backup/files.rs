@@ -19,7 +19,7 @@ const DEPTH_MAX: usize = 16;
 /// The history of a notebook, relative to its folder.
 pub(crate) const HISTORY: &str = ".history/history.jsonl";
 
-/// Where a file belongs.
+/// The home, project or notebook that a file belongs to.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct FileOwner<'a> {
     pub(crate) project: Option<&'a str>,
@@ -127,8 +127,8 @@ pub(crate) fn check_path(path: &str) -> Result<(), BackupError> {
     }
 }
 
-/// Writes the parts of a file. A file that is missing or not a regular one is left out. Of a file of
-/// lines only whole lines are taken: a writer may be appending.
+/// Writes the parts of a file. Skips a file that is missing or not a regular one. Takes only
+/// complete lines from a file of lines, because a writer may be appending.
 pub(crate) fn push_file(
     out: &mut BlockWriter<'_>,
     owner: FileOwner<'_>,

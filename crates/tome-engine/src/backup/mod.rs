@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! in a backup         events, projects, notes with their history, injections, waiting events, config
-//! not in a backup     contents, indexes, transcripts, topics: built again from the events
+//! not in a backup     contents, indexes, transcripts, topics: rebuilt from the events
 //!                     notes inside repositories (their history is), API keys, the daemon's state
 //! ```
 //!
@@ -14,13 +14,13 @@
 //! that exist, so running an interrupted restore again completes it.
 //!
 //! ```text
-//! start, config, projects     what can change is written again when a backup is continued
+//! start, config, projects     may change: rewritten when a backup is continued
 //! events of each ledger       blocks with marks: kept when a backup is continued
 //! the rest, end               read at the end of the last run
 //! ```
 //!
-//! An interrupted backup is continued after its last block of events (`partial.rs`): a mark there says
-//! how far a ledger was read and hashes the lines of its events. If the ledger gives the same hash, it
+//! An interrupted backup is continued after its last block of events (`partial.rs`): a mark there
+//! records how far a ledger was read and hashes the lines of its events. If the ledger gives the same hash, it
 //! is read on from there; if anything else is found, the backup starts over.
 
 mod block;

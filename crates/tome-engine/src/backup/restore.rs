@@ -14,7 +14,7 @@ use super::BackupError;
 use super::files::{self, check_record, is_kept_file};
 use super::notebook_merge::{MergedNotebook, merge_notebook};
 use super::record::{Record, from_hex};
-use crate::{Engine, read_spool_line};
+use crate::{Engine, parse_spool_line};
 
 /// The outcome of a restore so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Restorer {
                         }
                     }
                 }
-                Record::Spool { line } => spooled.extend(read_spool_line(line.as_bytes())),
+                Record::Spool { line } => spooled.extend(parse_spool_line(line.as_bytes())),
                 Record::Start { .. } | Record::Config { .. } | Record::End(_) => {}
             }
         }

@@ -58,11 +58,11 @@ pub struct EditLookup {
 }
 
 impl Injector {
-    /// Finds the decision for an edit. Files that the session's agent was told about are skipped.
+    /// Finds the decision for an edit. Skips files whose decision the session has already received.
     pub fn find_edit_decision(
         &self,
         edit: &FileEdit,
-        room: TokenBudget,
+        budget: TokenBudget,
     ) -> Result<EditLookup, HomeError> {
         let given = self.load_hints(&edit.project, edit.session.as_str()).given;
         let key = |path: &str| format!("edit:{}:{path}", edit.subagent);
@@ -86,7 +86,7 @@ impl Injector {
             if given.contains(&own_key) || !self.holds(&edit.project, &edit.session, &decision)? {
                 continue;
             }
-            lookup.text = self.render_decision(&decision, room);
+            lookup.text = self.render_decision(&decision, budget);
             if lookup.text.is_some() {
                 lookup.keys.push(own_key);
                 break;
@@ -127,7 +127,11 @@ impl Injector {
         Ok(!later && !now)
     }
 
-    fn render_decision(&self, decision: &FileDecision, room: TokenBudget) -> Option<InjectionText> {
+    fn render_decision(
+        &self,
+        decision: &FileDecision,
+        budget: TokenBudget,
+    ) -> Option<InjectionText> {
         let who = if decision.is_by_user { "The user decided" } else { "Decided" };
         let day: String = decision.fact.at.to_string().chars().take(10).collect();
         // The agent knows the folder.
@@ -137,7 +141,7 @@ impl Injector {
         TEXT_CHARS.iter().find_map(|chars_max| {
             let text = quote_line(&text, *chars_max);
             let line = format!("{who} {day} on {name}: {text} [#{}]", decision.fact.number);
-            render_nudge("decision", &line, room)
+            render_nudge("decision", &line, budget)
         })
     }
 }

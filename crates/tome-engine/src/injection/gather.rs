@@ -13,7 +13,7 @@ use super::Injector;
 use super::known::KnownFacts;
 use super::resume::ResumeParts;
 use super::session_state::SessionState;
-use super::start::{FactFile, NoteLine, StartParts};
+use super::start_text::{FactFile, NoteLine, StartParts};
 use crate::lessons::{CODER_NOTEBOOK, LessonQuery, RecalledLesson, recall_lessons};
 use tome_home::{HomeError, NotebookOwner};
 use tome_recall::{
@@ -56,7 +56,7 @@ pub enum StartKind {
     /// A new session.
     #[default]
     Fresh,
-    /// A session continues after a compaction and has to be told its own state.
+    /// A session continues after a compaction and needs its state repeated.
     Compacted,
 }
 
@@ -66,7 +66,7 @@ impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
     pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
-        // The last session on this branch, which the facts tell.
+        // The last session on this branch, as the facts show it.
         let on_branch = RefCell::new(None);
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
@@ -149,8 +149,8 @@ impl Injector {
         starting: &StartRequest,
         parts: &mut StartParts,
     ) -> Result<(), HomeError> {
-        let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-        parts.known = self.load_known_facts(&starting.project, own.as_ref())?;
+        let current = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+        parts.known = self.load_known_facts(&starting.project, current.as_ref())?;
         Ok(())
     }
 
@@ -160,20 +160,22 @@ impl Injector {
         on_branch: Option<SessionId>,
         parts: &mut StartParts,
     ) -> Result<(), HomeError> {
-        let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-        parts.last = match (starting.kind, own) {
-            (StartKind::Compacted, Some(own)) => {
+        let current = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+        parts.last = match (starting.kind, current) {
+            (StartKind::Compacted, Some(current)) => {
                 let state = match self.stores.find_store_path(&starting.project) {
                     Some(path) => self.load_session_state(
                         &*self.stores.open(&path)?,
                         &starting.project,
-                        &own,
+                        &current,
                     )?,
                     None => None,
                 };
                 state.map(|state| SessionState { is_own: true, ..state })
             }
-            (_, own) => self.load_last_session_here(&starting.project, own.as_ref(), on_branch)?,
+            (_, current) => {
+                self.load_last_session_here(&starting.project, current.as_ref(), on_branch)?
+            }
         };
         if let Some(state) = &mut parts.last {
             self.redact_state(state);
@@ -185,7 +187,7 @@ impl Injector {
     fn load_last_session_here(
         &self,
         project: &str,
-        own: Option<&SessionId>,
+        current: Option<&SessionId>,
         on_branch: Option<SessionId>,
     ) -> Result<Option<SessionState>, HomeError> {
         if let (Some(session), Some(path)) = (on_branch, self.stores.find_store_path(project))
@@ -194,7 +196,7 @@ impl Injector {
         {
             return Ok(Some(state));
         }
-        self.load_last_session(project, own)
+        self.load_last_session(project, current)
     }
 
     /// Collects the changes since a session was last active; `None` if it was never active before
@@ -249,7 +251,7 @@ impl Injector {
         prompt: &str,
     ) -> Result<Vec<RecallHit>, RecallError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
-        let question = RecallQuery {
+        let recall_query = RecallQuery {
             text: query,
             origin: QueryOrigin::Proactive { prompt: prompt.to_owned() },
             filter: RecallFilter {
@@ -261,7 +263,7 @@ impl Injector {
             limits: RecallLimits { hits: HITS_MAX, ..RecallLimits::default() },
             ..RecallQuery::default()
         };
-        let mut hits = self.recall.search(&question)?.hits;
+        let mut hits = self.recall.search(&recall_query)?.hits;
         hits.retain(is_useful_hint);
         hits.iter_mut().for_each(|hit| hit.text = self.redact_text(&hit.text));
         Ok(hits)

@@ -8,7 +8,7 @@ use tome_model::EventKind;
 
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
-use super::start::format_minute;
+use super::start_text::format_minute;
 use super::token_budget::TokenBudget;
 use crate::quote::{HitOrigin, classify_origin, name_speaker, quote_line};
 use tome_recall::RecallHit;
@@ -117,11 +117,11 @@ fn render_hint_line(hit: &RecallHit) -> String {
 }
 
 /// Composes as many hints as the budget allows; also returns their number.
-pub fn render_hints(hints: &[PromptHint], room: TokenBudget) -> Option<(InjectionText, usize)> {
-    let room = TokenBudget { tokens: room.tokens.min(HINT_TOKENS_MAX), ..room };
+pub fn render_hints(hints: &[PromptHint], budget: TokenBudget) -> Option<(InjectionText, usize)> {
+    let budget = TokenBudget { tokens: budget.tokens.min(HINT_TOKENS_MAX), ..budget };
     let frame = TextFrame { kind: "hints", above: Vec::new(), below: Vec::new() };
     (1..=hints.len()).rev().find_map(|count| {
-        let composed = compose(&frame, &[hints_section(hints.get(..count)?)], room)?;
+        let composed = compose(&frame, &[hints_section(hints.get(..count)?)], budget)?;
         composed.cut.is_empty().then_some((composed, count))
     })
 }

@@ -30,8 +30,9 @@ const LISTED_MAX: usize = 20;
 pub struct InjectionRecord {
     /// Time in milliseconds since 1970.
     pub at_ms: u64,
-    /// Moment in the session: `start`, `prompt`, `edit`, `tool`, `subagent`, `stop`, `compaction`.
-    pub moment: String,
+    /// Injection point: `start`, `prompt`, `edit`, `tool`, `subagent`, `stop`, `compaction`.
+    #[serde(rename = "moment")]
+    pub point: String,
     /// Reason: `startup`, `resume`, `hints`, `decision`, `subagent`, `replan`, `store`, `overview`.
     pub why: String,
     /// The agent.
@@ -178,7 +179,7 @@ mod tests {
     fn record(n: u64, project: &str) -> InjectionRecord {
         InjectionRecord {
             at_ms: 1_794_735_000_000 + n,
-            moment: "start".to_owned(),
+            point: "start".to_owned(),
             why: "startup".to_owned(),
             agent: "codex".to_owned(),
             session_id: format!("s{}", n % 2),
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_are_kept_within_a_bound() {
+    fn the_log_keeps_the_latest_injections_within_a_bound() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
         let records = InjectionLog::new(Arc::new(Projects::load(&home)));
@@ -215,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_line_costs_nothing_but_itself() {
+    fn only_a_torn_line_is_skipped() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
         let records = InjectionLog::new(Arc::new(Projects::load(&home)));

@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_is_there_and_no_more_than_that() {
+    fn saved_state_is_loaded_and_old_sessions_are_dropped() {
         let folder = tempfile::tempdir().unwrap();
         for n in 0..SESSIONS_MAX + 9 {
             let mut one = InjectionState::load(folder.path(), &format!("s{n}"));
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_begun_anew() {
+    fn a_damaged_state_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         InjectionState::default().save(folder.path(), "../s").unwrap();
         for bytes in [&b""[..], b"{\"v\":1}", b"{\"v\":2,\"given\":[]}\n", b"\xff\n"] {

@@ -50,7 +50,7 @@ pub struct KnownFacts {
 pub struct EarlierWork {
     /// Its last session.
     pub session: SessionId,
-    /// What it was about and what came out of it.
+    /// Its subject and its outcome.
     pub line: String,
 }
 
@@ -59,7 +59,7 @@ impl Injector {
     pub(super) fn load_known_facts(
         &self,
         project: &str,
-        own: Option<&SessionId>,
+        current: Option<&SessionId>,
     ) -> Result<KnownFacts, HomeError> {
         let Some(path) = self.stores.find_store_path(project) else {
             return Ok(KnownFacts::default());
@@ -81,8 +81,8 @@ impl Injector {
         let branch = head.and_then(|head| head.branch);
         let rules = self.instructions.list(&store, project)?;
         let mut known = summarize_work(&work, &rules, branch.as_deref());
-        known.session = known.session.filter(|session| Some(session) != own);
-        known.earlier.retain(|work| Some(&work.session) != own);
+        known.session = known.session.filter(|session| Some(session) != current);
+        known.earlier.retain(|work| Some(&work.session) != current);
         let earlier = known.earlier.iter_mut().map(|work| &mut work.line);
         let lines = known.on_branch.iter_mut().chain(&mut known.open_elsewhere);
         for line in lines.chain(&mut known.how_to_work).chain(earlier) {

@@ -20,7 +20,7 @@ mod resume;
 mod rules;
 mod section;
 mod session_state;
-mod start;
+mod start_text;
 mod subagent;
 #[cfg(test)]
 mod tests;
@@ -41,6 +41,6 @@ pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
 pub use resume::{ResumeParts, render_resume};
 pub use rules::memory_rules;
 pub use session_state::SessionState;
-pub use start::{FactFile, NoteLine, StartParts, render_rules, render_start};
+pub use start_text::{FactFile, NoteLine, StartParts, render_rules, render_start};
 pub use subagent::{SUBAGENT_TOKENS_MAX, render_subagent};
 pub use token_budget::TokenBudget;

@@ -13,12 +13,12 @@ pub const PLAN_TOKENS_MAX: u64 = 900;
 pub fn render_plan_lessons(
     lessons: &[RecalledLesson],
     request: &str,
-    room: TokenBudget,
+    budget: TokenBudget,
 ) -> Option<InjectionText> {
     if lessons.is_empty() {
         return None;
     }
-    let piece = TextSection {
+    let section = TextSection {
         name: "Lessons that may apply to this plan",
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
         blocks: lessons.iter().map(lesson_block).collect(),
@@ -28,7 +28,7 @@ pub fn render_plan_lessons(
         share: 100,
     };
     let below = vec![String::new(), request.to_owned()];
-    compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[piece], room)
+    compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[section], budget)
 }
 
 fn lesson_block(lesson: &RecalledLesson) -> TextBlock {
@@ -44,7 +44,7 @@ fn lesson_block(lesson: &RecalledLesson) -> TextBlock {
 }
 
 /// A short text of Tome's own, such as a request to store, between the marks.
-pub fn render_nudge(kind: &'static str, words: &str, room: TokenBudget) -> Option<InjectionText> {
+pub fn render_nudge(kind: &'static str, words: &str, budget: TokenBudget) -> Option<InjectionText> {
     let frame = TextFrame { kind, above: vec![words.to_owned()], below: Vec::new() };
-    compose(&frame, &[], room)
+    compose(&frame, &[], budget)
 }

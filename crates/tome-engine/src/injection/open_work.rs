@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn pending_issues_are_those_of_the_section() {
+    fn pending_issues_are_read_from_their_section() {
         let text = "# Working Memory\n## Pending Issues\n<!-- hint -->\n- the parser is slow\n## Recent\n- x";
         assert_eq!(parse_pending_issues(text), ["the parser is slow"]);
     }

@@ -6,7 +6,7 @@ use tome_model::Millis;
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
-use super::start::{NoteLine, format_minute, index_line, session_block};
+use super::start_text::{NoteLine, format_minute, index_line, session_block};
 use super::token_budget::TokenBudget;
 
 /// Changes since a session was last active.
@@ -23,16 +23,16 @@ pub struct ResumeParts {
 }
 
 /// Composes the text for a resumed session; `None` if nothing changed.
-pub fn render_resume(parts: &ResumeParts, room: TokenBudget) -> Option<InjectionText> {
-    let pieces = [changed_notes_section(parts), other_sessions_section(parts)];
-    if pieces.iter().all(|piece| piece.blocks.is_empty()) {
+pub fn render_resume(parts: &ResumeParts, budget: TokenBudget) -> Option<InjectionText> {
+    let sections = [changed_notes_section(parts), other_sessions_section(parts)];
+    if sections.iter().all(|section| section.blocks.is_empty()) {
         return None;
     }
     let since = format_minute(parts.since);
     let above = vec![format!(
         "Tome, the memory of this project: changes since this session was last active ({since})."
     )];
-    compose(&TextFrame { kind: "resume", above, below: Vec::new() }, &pieces, room)
+    compose(&TextFrame { kind: "resume", above, below: Vec::new() }, &sections, budget)
 }
 
 fn changed_notes_section(parts: &ResumeParts) -> TextSection {

@@ -72,13 +72,13 @@ pub(super) struct FittedSection {
 
 impl TextSection {
     /// Keeps as many blocks as fit into the budget.
-    pub(super) fn fit(&self, room: RemainingBudget) -> FittedSection {
-        let nothing = FittedSection { lines: Vec::new(), left: room, cut: self.blocks.len() };
+    pub(super) fn fit(&self, budget: RemainingBudget) -> FittedSection {
+        let nothing = FittedSection { lines: Vec::new(), left: budget, cut: self.blocks.len() };
         if self.blocks.is_empty() {
             return nothing;
         }
         let (above, below) = self.frame_lines();
-        let mut left = room;
+        let mut left = budget;
         if !left.try_take(&above) || !left.try_take(&below) {
             return nothing;
         }
@@ -108,7 +108,7 @@ impl TextSection {
         let notice = self.omission_notice(count - taken);
         let lines: Vec<String> =
             above.into_iter().chain(kept).chain([notice]).chain(below).collect();
-        let mut left = room;
+        let mut left = budget;
         if left.try_take(&lines) {
             FittedSection { lines, left, cut: count - taken }
         } else {
@@ -136,12 +136,12 @@ impl TextSection {
 }
 
 /// Returns the first lines of a block that does not fit whole; empty if none fit.
-fn fit_block_start(block: &TextBlock, room: &mut RemainingBudget) -> Vec<String> {
+fn fit_block_start(block: &TextBlock, budget: &mut RemainingBudget) -> Vec<String> {
     let notice = |cut: usize| {
         let lines = if cut == 1 { "line" } else { "lines" };
         format!("[{cut} more {lines}: {}]", block.rest)
     };
-    let mut left = *room;
+    let mut left = *budget;
     if block.lines.is_empty()
         || !left.try_take(&[notice(block.lines.len())])
         || !left.try_take(&[&block.head])
@@ -156,6 +156,6 @@ fn fit_block_start(block: &TextBlock, room: &mut RemainingBudget) -> Vec<String>
     lines.extend(block.lines.iter().take(fitting).cloned());
     lines.push(notice(block.lines.len() - fitting));
     // The longest possible notice was reserved above.
-    room.try_take(&lines);
+    budget.try_take(&lines);
     lines
 }

@@ -61,21 +61,21 @@ pub struct SessionState {
 }
 
 impl Injector {
-    /// Returns the state of the most recently active session of a project, except `own`. Skips
+    /// Returns the state of the most recently active session of a project, except `current`. Skips
     /// subagents, `tome chat --offline` and sessions without requests.
     pub(super) fn load_last_session(
         &self,
         project: &str,
-        own: Option<&SessionId>,
+        current: Option<&SessionId>,
     ) -> Result<Option<SessionState>, HomeError> {
-        let last = self.load_sessions_since(project, own, Millis(0), 1)?.pop();
+        let last = self.load_sessions_since(project, current, Millis(0), 1)?.pop();
         let is_chat = |state: &SessionState| state.agent == CHAT_AGENT;
         if !last.as_ref().is_some_and(is_chat) {
             return Ok(last);
         }
-        // A chat with Tome itself is not where the work stopped; tell of it only if nothing else is
-        // there.
-        let earlier = self.load_sessions_since(project, own, Millis(0), CHATS_SKIPPED_MAX)?;
+        // A chat with Tome itself is not where the work stopped; it counts only if there is no
+        // other session.
+        let earlier = self.load_sessions_since(project, current, Millis(0), CHATS_SKIPPED_MAX)?;
         Ok(earlier.into_iter().find(|state| !is_chat(state)).or(last))
     }
 
@@ -83,14 +83,14 @@ impl Injector {
     pub(super) fn load_sessions_since(
         &self,
         project: &str,
-        own: Option<&SessionId>,
+        current: Option<&SessionId>,
         since: Millis,
         count: usize,
     ) -> Result<Vec<SessionState>, HomeError> {
         let Some(path) = self.stores.find_store_path(project) else { return Ok(Vec::new()) };
         let store = self.stores.open(&path)?;
         let range = EventRange { direction: ScanDirection::Backward, ..EventRange::default() };
-        let mut seen: BTreeSet<SessionId> = own.cloned().into_iter().collect();
+        let mut seen: BTreeSet<SessionId> = current.cloned().into_iter().collect();
         let (own_count, mut states) = (seen.len(), Vec::new());
         for found in store.events(&range).take(EVENTS_BACK_MAX) {
             let (_, event) = found?;
@@ -174,7 +174,7 @@ struct SessionEvents {
 }
 
 impl SessionEvents {
-    /// Reads a session; `None` for one that is not to be told of.
+    /// Reads a session; `None` if it is a subagent's or offline.
     fn load(store: &Ledger, project: &str, session: &SessionId) -> Result<Option<Self>, HomeError> {
         let read = |direction, count| -> Result<Vec<Event>, HomeError> {
             let range =

@@ -7,7 +7,7 @@ use tome_model::{EventKind, SessionId};
 use super::Injector;
 use super::compose::{InjectionText, TextFrame, compose};
 use super::hints::{PromptHint, hints_section};
-use super::start::how_to_work_section;
+use super::start_text::how_to_work_section;
 use super::token_budget::TokenBudget;
 use tome_home::HomeError;
 
@@ -52,22 +52,26 @@ impl Injector {
     }
 }
 
-/// Composes the text for a subagent; `None` if there is nothing to say.
+/// Composes the text for a subagent; `None` if there is nothing to inject.
 pub fn render_subagent(
     how_to_work: &[String],
     hints: &[PromptHint],
-    room: TokenBudget,
+    budget: TokenBudget,
 ) -> Option<InjectionText> {
     if how_to_work.is_empty() && hints.is_empty() {
         return None;
     }
-    let room = TokenBudget { tokens: room.tokens.min(SUBAGENT_TOKENS_MAX), ..room };
-    let mut pieces = vec![how_to_work_section(how_to_work)];
-    if let Some(piece) = pieces.first_mut() {
-        piece.share = 50;
+    let budget = TokenBudget { tokens: budget.tokens.min(SUBAGENT_TOKENS_MAX), ..budget };
+    let mut sections = vec![how_to_work_section(how_to_work)];
+    if let Some(section) = sections.first_mut() {
+        section.share = 50;
     }
     let mut hints = hints_section(hints);
     hints.share = 50;
-    pieces.push(hints);
-    compose(&TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() }, &pieces, room)
+    sections.push(hints);
+    compose(
+        &TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() },
+        &sections,
+        budget,
+    )
 }

@@ -21,8 +21,8 @@ pub(super) struct RemainingBudget {
 }
 
 impl RemainingBudget {
-    pub(super) fn new(room: TokenBudget) -> Self {
-        Self { units: tokens_to_units(room.tokens), bytes: room.bytes }
+    pub(super) fn new(budget: TokenBudget) -> Self {
+        Self { units: tokens_to_units(budget.tokens), bytes: budget.bytes }
     }
 
     /// A share of it, in percent.
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_that_fit_apart_fit_together(
+        fn lines_taken_one_by_one_fit_the_budget_together(
             lines in proptest::collection::vec("[a-zA-Z0-9 .,é日я🎈-]{0,60}", 0..20),
             tokens in 0_u64..300, bytes in 0_usize..2_000,
         ) {

@@ -13,7 +13,7 @@ use crate::lessons::{CODER_NOTEBOOK, LessonQuery, LessonRecall, RecalledLesson, 
 type Result<T> = std::result::Result<T, ToolError>;
 
 /// Bytes of a question repeated in the answer.
-const QUERY_BYTES_MAX: usize = 500;
+const ECHOED_QUERY_BYTES_MAX: usize = 500;
 
 /// Bytes shown of one lesson; a file edited by hand may hold any amount.
 const INSIGHT_BYTES_MAX: usize = 16 * 1024;
@@ -186,7 +186,7 @@ fn render_recalled(query: &LessonQuery, recalled: &LessonRecall) -> String {
     let types: Vec<&str> = recalled.kinds.iter().map(|kind| kind.as_str()).collect();
     let mut lines = vec![
         "🔍 Coder Memory Recall Results".to_owned(),
-        format!("Query: {}", truncate_bytes(query_text.trim(), QUERY_BYTES_MAX)),
+        format!("Query: {}", truncate_bytes(query_text.trim(), ECHOED_QUERY_BYTES_MAX)),
         format!("Memory Types Searched: {}", types.join(", ")),
         format!("Results Found: {}", recalled.lessons.len()),
     ];

@@ -1,5 +1,5 @@
 //! The tools for agents, implemented once for every interface (MCP, gRPC, library): schemas,
-//! arguments, answers.
+//! arguments, answers. `registry.rs` has one row per tool.
 //!
 //! A tool parses all its arguments before it acts, so bad input changes nothing. Everything it
 //! writes is redacted first. Answers are bounded in size.
@@ -13,9 +13,9 @@ mod contents;
 mod notes;
 mod quoting;
 mod recall;
+mod registry;
 mod session_page;
 mod show;
-mod specs;
 mod toolsets;
 mod topics;
 
@@ -46,7 +46,7 @@ pub struct Tools {
 }
 
 /// Name, schema and effect of one tool.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct ToolSpec {
     /// Name, as in a call.
     pub name: &'static str,
@@ -58,6 +58,7 @@ pub struct ToolSpec {
     pub schema: Value,
     /// Effect of a call on stored data.
     pub effect: ToolEffect,
+    run: ToolFn,
 }
 
 /// Effect of a call on stored data. Replaced and deleted content stays in the history.
@@ -154,14 +155,15 @@ impl Tools {
 
     /// Lists all tools.
     pub fn specs() -> Vec<ToolSpec> {
-        specs::all()
+        registry::all_tools().to_vec()
     }
 
     /// Calls a tool with a JSON object; `None` if there is no tool of this name.
     pub fn call(&self, name: &str, arguments: &str, caller: &Caller) -> Option<ToolAnswer> {
-        let (tool, run) = find_tool(name)?;
-        let call = ToolInvocation::new(self, tool, caller);
-        let answer = ToolArgs::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
+        let tool = registry::find_tool(name)?;
+        let call = ToolInvocation::new(self, tool.name, caller);
+        let args = ToolArgs::parse(tool.name, arguments);
+        let answer = args.and_then(|mut args| (tool.run)(&call, &mut args));
         let answer =
             answer.map_or_else(ToolError::into_answer, |answer| call.add_redactions(answer));
         Some(if call.is_for_person() { answer } else { quoting::quote_answer(tool, answer) })
@@ -170,30 +172,3 @@ impl Tools {
 
 /// The implementation of a tool: parses all arguments, then acts.
 type ToolFn = fn(&ToolInvocation<'_>, &mut ToolArgs) -> Result<ToolAnswer, ToolError>;
-
-fn find_tool(name: &str) -> Option<(&'static str, ToolFn)> {
-    Some(match name {
-        "recall_memory" => ("recall_memory", recall::recall_memory),
-        "memory_show" => ("memory_show", show::memory_show),
-        "teleport_query" => ("teleport_query", recall::teleport_query),
-        "memory_list" => ("memory_list", notes::list),
-        "memory_view" => ("memory_view", notes::view),
-        "memory_read" => ("memory_read", notes::read),
-        "memory_write" => ("memory_write", notes::write),
-        "memory_append" => ("memory_append", notes::append),
-        "memory_patch" => ("memory_patch", notes::patch),
-        "memory_update" => ("memory_update", notes::update),
-        "memory_delete" => ("memory_delete", notes::delete),
-        "coder_memory_recall" => ("coder_memory_recall", coder::recall),
-        "coder_memory_store" => ("coder_memory_store", coder::store),
-        "get_toc_root" => ("get_toc_root", contents::get_toc_root),
-        "get_node" => ("get_node", contents::get_node),
-        "browse_toc" => ("browse_toc", contents::browse_toc),
-        "get_events" => ("get_events", contents::get_events),
-        "expand_grip" => ("expand_grip", contents::expand_grip),
-        "topics" => ("topics", topics::topics),
-        "file_history" => ("file_history", topics::file_history),
-        "memory" => ("memory", anthropic::memory),
-        _ => return None,
-    })
-}

@@ -5,18 +5,16 @@
 
 use serde_json::Value;
 
-use super::{ToolAnswer, ToolEffect, specs};
+use super::{ToolAnswer, ToolEffect, ToolSpec};
 use crate::quote::{neutralize, quote_text};
 
 /// Upper bound on the tokens of a fence with a source name of usual length.
 pub(super) const FENCE_TOKENS: usize = 48;
 
 /// Makes an answer safe for a model: fenced if it repeats recorded text, with markers broken.
-pub(super) fn quote_answer(tool: &str, mut answer: ToolAnswer) -> ToolAnswer {
-    let reads =
-        specs::all().iter().any(|spec| spec.name == tool && spec.effect == ToolEffect::Reads);
-    answer.text = if reads && answer.failure.is_none() {
-        quote_text(&name_source(tool, &answer.json), &answer.text)
+pub(super) fn quote_answer(tool: &ToolSpec, mut answer: ToolAnswer) -> ToolAnswer {
+    answer.text = if tool.effect == ToolEffect::Reads && answer.failure.is_none() {
+        quote_text(&name_source(tool.name, &answer.json), &answer.text)
     } else {
         neutralize(&answer.text).into_owned()
     };

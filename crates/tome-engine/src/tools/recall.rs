@@ -51,7 +51,7 @@ const INSTRUCTION_CHARS_MAX: usize = 160;
 const TOPIC_CHARS_MAX: usize = 80;
 
 /// Bytes of a query repeated in JSON.
-const QUERY_BYTES_MAX: usize = 500;
+const ECHOED_QUERY_BYTES_MAX: usize = 500;
 
 pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let scope = args.take_text(&["scope"])?.filter(|scope| !scope.is_empty());
@@ -78,31 +78,31 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         args.take_count(&["tokens"], TOKENS_MAX)?.map_or(tokens_default, |n| n.max(TOKENS_MIN));
     let narrow = TimeAndAgents::parse(call, args)?;
     args.reject_unknown()?;
-    let mut question = resolve_caller(call, across)?.into_query(query, narrow);
-    question.filter.scope = within;
-    question.order = order;
+    let mut recall_query = resolve_caller(call, across)?.into_query(query, narrow);
+    recall_query.filter.scope = within;
+    recall_query.order = order;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
-    question.limits.hits = limit;
-    question.limits.skip = skip;
-    let answer = call.recall()?.search(&question)?;
+    recall_query.limits.hits = limit;
+    recall_query.limits.skip = skip;
+    let answer = call.recall()?.search(&recall_query)?;
     let is_quoted = !call.is_for_person();
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
     let format = pack::AnswerFormat {
-        query: &question.text,
-        topic: find_shared_topic(call, &question, &answer),
+        query: &recall_query.text,
+        topic: find_shared_topic(call, &recall_query, &answer),
         skip,
         tokens_max: tokens_max - fence,
         is_quoted,
     };
     let instructions = match skip {
-        0 => find_instructions(call, &question, &answer),
+        0 => find_instructions(call, &recall_query, &answer),
         _ => Vec::new(),
     };
     let timeline = is_timeline.then(|| timeline::pack_timeline(&answer, &instructions, &format));
     let packed =
         timeline.flatten().unwrap_or_else(|| pack::pack_answer(&answer, &instructions, &format));
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
-    let mut json = answer_json(&answer, &question.text);
+    let mut json = answer_json(&answer, &recall_query.text);
     let more = answer.more + (answer.hits.len() - shown.len());
     insert_field(&mut json, "hits", shown.iter().map(hit_json).collect());
     insert_field(&mut json, "more", more.into());
@@ -206,11 +206,11 @@ impl TimeAndAgents {
         for agent in &agents {
             Agent::parse(agent).map_err(|error| ToolError::invalid(error.to_string()))?;
         }
-        let moment = |field, text: Option<String>| {
+        let parse_field = |field, text: Option<String>| {
             let text = text.filter(|text| !text.trim().is_empty());
-            text.map(|text| parse_moment(call.calendar()?, field, &text)).transpose()
+            text.map(|text| parse_time_start(call.calendar()?, field, &text)).transpose()
         };
-        let (since, until) = (moment("since", since)?, moment("until", until)?);
+        let (since, until) = (parse_field("since", since)?, parse_field("until", until)?);
         if let (Some(since), Some(until)) = (since, until)
             && since >= until
         {
@@ -220,8 +220,8 @@ impl TimeAndAgents {
     }
 }
 
-/// Parses a moment: the start of a time given in words, or RFC 3339.
-fn parse_moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
+/// Parses a point in time: RFC 3339, or words such as "last week" for the start of that time.
+fn parse_time_start(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
     if let Ok(span) = calendar.parse_time(text) {
         return Ok(span.from);
     }
@@ -264,7 +264,7 @@ fn resolve_caller(call: &ToolInvocation<'_>, across: Option<Across>) -> Result<R
     }
 }
 
-/// Who asks. The prompts that a calling agent is working on must not be hits.
+/// The origin of the query, with the current prompts of a calling agent: they must not be hits.
 fn resolve_origin(call: &ToolInvocation<'_>, project: Option<&str>) -> Result<QueryOrigin> {
     let Some(agent) = call.agent() else { return Ok(QueryOrigin::Person) };
     let prompts = match project {
@@ -300,7 +300,7 @@ fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
     let elsewhere: Vec<Value> =
         elsewhere.map(|other| json!({ "project": other.project, "hits": other.hits })).collect();
     json!({
-        "query": truncate_bytes(query, QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
+        "query": truncate_bytes(query, ECHOED_QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
         "behind": answer.behind, "hits": [], "more": answer.more, "elsewhere": elsewhere,
         "time": answer.time, "unread": answer.unread,
     })

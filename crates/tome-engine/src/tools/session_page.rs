@@ -12,7 +12,7 @@ use super::contents::render_minute;
 
 /// Bytes of a page, about 1,500 tokens.
 const PAGE_BYTES_MAX: usize = 6_000;
-/// Turns listed: the first ones say what it was about, the last ones how it ended.
+/// Turns listed: the first ones show the subject, the last ones the outcome.
 const FIRST_TURNS: usize = 3;
 const LAST_TURNS: usize = 9;
 /// Characters of a request, a conclusion and a fact.

@@ -106,11 +106,11 @@ fn load_map(call: &ToolInvocation<'_>) -> Result<(Arc<TopicMap>, String)> {
     Ok((topics.load(&root)?, root))
 }
 
-/// Groups first, then what else was worked on most.
+/// Groups first, then the files, branches and errors with the most work.
 fn list_top(map: &TopicMap) -> Vec<Topic> {
     let mut found = map.top(TopicKind::Group, TOPICS_MAX);
     for kind in [TopicKind::File, TopicKind::Branch, TopicKind::Error] {
-        // Met once, an error is no subject of its own.
+        // An error that occurred once is not a topic.
         let named = map.top(kind, NAMED_MAX).into_iter();
         found.extend(named.filter(|one| kind != TopicKind::Error || one.extent.segments > 1));
     }

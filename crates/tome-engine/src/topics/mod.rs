@@ -434,7 +434,7 @@ fn names_path(store: &Path) -> PathBuf {
     store.with_file_name("topics.json")
 }
 
-/// Reads the ids; without a readable file, ids are made again from the groups.
+/// Reads the ids; without a readable file, ids are derived from the groups again.
 fn load_names(path: &Path) -> NamesFile {
     let bytes = std::fs::read(path).ok();
     let names = bytes.and_then(|bytes| serde_json::from_slice::<NamesFile>(&bytes).ok());

@@ -11,9 +11,9 @@ use tome_model::{Millis, NodeId};
 use tome_topics::SegmentRecord;
 
 const FILE: &str = "segments.jsonl";
-/// Raised when records change; the file is then made again.
+/// Raised when records change; the file is then rebuilt.
 const FORMAT: u32 = 1;
-/// Lines that no longer count, beyond which the file is written again without them.
+/// Lines that no longer count, beyond which the file is rewritten without them.
 const DEAD_LINES_MAX: u64 = 2_000;
 /// Moves of the cursor after which it is written.
 const UNSAVED_MAX: u64 = 500;
@@ -54,7 +54,7 @@ pub(super) struct RecordLog {
     embedder: String,
     /// Bytes of the file that are read and known; another length means that it was deleted.
     length: u64,
-    /// Number of times that the file was written again from its beginning.
+    /// Number of times that the file was rewritten.
     generation: u64,
     lines: u64,
     cursor: u64,
@@ -234,7 +234,7 @@ impl RecordLog {
     }
 
     /// The segments of a project that changed since a position; all of them for `None` or if the file
-    /// was written again since.
+    /// was rewritten since.
     pub(super) fn read_changes(
         &self,
         project: &str,

@@ -13,8 +13,8 @@ pub(super) fn stable_hash(parts: &[&str]) -> u64 {
 
 /// Appends a step to the text of a plan as one line, within the limits.
 pub(super) fn append_step(about: &mut String, step: &str) {
-    let room = PLAN_TEXT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
-    let step = to_one_line(step, room);
+    let bytes_max = PLAN_TEXT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
+    let step = to_one_line(step, bytes_max);
     if step.is_empty() {
         return;
     }

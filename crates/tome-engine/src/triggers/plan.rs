@@ -76,11 +76,11 @@ fn parse_task_id(output: &Value) -> Option<&str> {
     let text = output.as_str().unwrap_or_default();
     let rest = text.strip_prefix("Task #").or_else(|| text.strip_prefix("Created task "));
     let id = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
-    let told = rest.and_then(|rest| rest.get(..id(rest)));
+    let id_in_text = rest.and_then(|rest| rest.get(..id(rest)));
     output
         .get("task")
         .and_then(|task| text_field(task, &["id"]))
-        .or(told)
+        .or(id_in_text)
         .filter(|id| !id.is_empty())
 }
 

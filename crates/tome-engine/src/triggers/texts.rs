@@ -14,9 +14,9 @@ pub const REPLAN: &str = "With recalled memory, please replan if needed";
 /// The note in the coder's notebook on what is worth storing.
 pub const STORE_GUIDE: &str = "memory-store-guide.md";
 
-/// Opening of the request to store, by which it is recognised.
+/// Opening of the request to store, by which it is recognized.
 const STORE_OPENING: &str = "Tome, the memory of this session:";
-/// Opening of the overview reminder, by which it is recognised.
+/// Opening of the overview reminder, by which it is recognized.
 const OVERVIEW_OPENING: &str = "Tome, about the overview of this session:";
 
 /// Renders the text for `due`. For a plan this is the part after the recalled lessons.

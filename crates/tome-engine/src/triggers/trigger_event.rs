@@ -34,8 +34,8 @@ impl<'a> TriggerEvent<'a> {
         Self { kind: *kind, text, tool: tool.as_ref(), fingerprint: sighting, meta }
     }
 
-    /// Whether it happened inside a subagent of the session. The agent type is no evidence: a whole
-    /// session may have one.
+    /// Whether it happened inside a subagent of the session. The agent type does not prove it: a
+    /// whole session may have one.
     pub(super) fn is_in_subagent(&self) -> bool {
         matches!(self.kind, EventKind::SubagentStart | EventKind::SubagentStop)
             || self.meta.get("subagent").is_some_and(|id| !id.is_null())

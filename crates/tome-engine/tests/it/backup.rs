@@ -103,7 +103,7 @@ fn a_backup_cut_anywhere_is_continued() {
 }
 
 #[test]
-fn a_continued_backup_holds_what_came_meanwhile() {
+fn a_continued_backup_includes_events_recorded_meanwhile() {
     let scene = filled();
     let (mut left, ends) = back_up(&scene);
     left.truncate(ends[2]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tome_engine::{Intake, Sealer};
 use tome_home::{Home, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::{Clock, EventLine, Millis, SystemClock};
 use tome_redact::Redactor;
 
@@ -29,7 +29,7 @@ fn after_the_reply_a_store_can_be_closed_and_reopened() {
     let open = || {
         let home = Home::at(folder.path());
         let mode = StoreMode::PerProject;
-        let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+        let stores = Arc::new(Stores::new(home, mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         Intake::new(sealer, stores, Arc::clone(&clock))
     };
@@ -82,7 +82,7 @@ fn events_record_their_branch_and_worktree() {
     let clock: Arc<dyn Clock> = Arc::new(FixedClock(now));
     let home = Home::at(root.join("home"));
     let mode = StoreMode::PerProject;
-    let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let stores = Arc::new(Stores::new(home, mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
     let intake = Intake::new(sealer, Arc::clone(&stores), clock);
     let hour = 3_600_000;

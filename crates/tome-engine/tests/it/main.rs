@@ -22,7 +22,7 @@ mod recall_questions;
 mod recall_races;
 mod recall_rebuild;
 mod scene;
-mod session_copy;
+mod session_transcript;
 mod spool;
 mod tools;
 mod topics;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
 use tome_home::{EventQuery, Home, StoreMode, Stores, catch_up_session_stats};
-use tome_ledger::{AppendOutcome, Engine};
+use tome_ledger::{AppendOutcome, StorageEngine};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 use tome_redact::Redactor;
 use tome_testkit::TickingClock;
@@ -19,8 +19,12 @@ struct Scene {
 fn scene(mode: StoreMode) -> Scene {
     let folder = tome_testkit::temporary_folder();
     let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
-    let stores =
-        Arc::new(Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let stores = Arc::new(Stores::new(
+        Home::at(folder.path()),
+        mode,
+        StorageEngine::DEFAULT,
+        Arc::clone(&clock),
+    ));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
     Scene { _folder: folder, intake: Intake::new(sealer, Arc::clone(&stores), clock), stores }
 }

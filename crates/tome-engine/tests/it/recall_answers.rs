@@ -143,7 +143,7 @@ fn pages_of_an_answer_list_every_hit_once() {
 }
 
 #[test]
-fn a_claim_that_its_session_took_back_is_no_hint() {
+fn a_retracted_claim_is_not_a_hint() {
     let prompt = "why does the flaky lexer test fail on the build machine";
     let claim = "The flaky lexer test fails on the build machine because of the shared cache.";
     let hints = |correction: &str| {

@@ -99,7 +99,7 @@ const DELETED_WITHIN_US: u64 = 60_000;
 
 /// An index is deleted while a query reads it and while it is being rebuilt.
 #[test]
-fn indexes_deleted_at_any_moment_lose_no_result() {
+fn indexes_deleted_at_any_time_lose_no_result() {
     let scene = remembered();
     let texts = ["check_cache_26", "ninety days", "check_timeout_10", "check_journal_56"];
     let queries = texts.map(|text| scene.query(text));
@@ -245,7 +245,7 @@ fn manual_edits_and_foreign_lines_are_found_at_once() {
 
 /// The newest other projects are searched for a hint where to look; the rest is reported.
 #[test]
-fn of_many_other_projects_the_most_recent_are_searched_and_the_rest_reported() {
+fn only_the_most_recent_other_projects_are_searched_and_the_rest_reported() {
     let scene = Scene::new();
     scene.ingest([
         json!({"id": "here", "text": "The lexer rejects identifiers such as café."}),

@@ -72,7 +72,7 @@ fn a_time_phrase_without_records_does_not_suppress_results() {
 }
 
 #[test]
-fn an_event_without_a_text_is_no_hit() {
+fn an_event_without_text_is_not_a_hit() {
     let scene = Scene::new();
     scene.ingest([
         json!({"id": "start", "kind": "session_start", "text": ""}),

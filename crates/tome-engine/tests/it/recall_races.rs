@@ -10,7 +10,7 @@ use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_engine::{Intake, Sealer};
 use tome_finder::{EmbedError, Embedder, StaticEmbedder};
 use tome_home::{Home, NotebookOwner, Notebooks, Store, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::{Actor, Author, NotebookRules};
 use tome_recall::{Across, Recall, RecallFilter, RecallLimits, RecallQuery, Transcripts};
@@ -73,9 +73,10 @@ fn open_recall(
     let home = Home::at(folder.join("home"));
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let mode = StoreMode::PerProject;
-    let stores = Arc::new(Stores::new(home.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let stores =
+        Arc::new(Stores::new(home.clone(), mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
     let projects = stores.shared_projects();
-    let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
+    let transcripts = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
     let calendar =
         Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
@@ -90,7 +91,7 @@ fn open_recall(
         Arc::clone(&stores),
         Arc::clone(&notebooks),
         Arc::new(calendar),
-        copies,
+        transcripts,
         embedder,
         clock,
     );

@@ -45,7 +45,7 @@ fn reading_an_empty_spool_creates_no_files() {
 }
 
 #[test]
-fn a_batch_taken_by_a_crashed_daemon_is_taken_again() {
+fn a_batch_of_a_crashed_daemon_is_drained() {
     let folder = tome_testkit::temporary_folder();
     let spool = Spool::new(&Home::at(folder.path()));
     spool.append(vec![draft("first", 1)]).unwrap();

@@ -113,7 +113,7 @@ fn a_rebuild_gives_the_same_topics_under_the_same_ids() {
 
 /// Events in any order, with queries between them or not, give the same topics.
 #[test]
-fn rebuilding_equals_following() {
+fn a_rebuild_gives_the_same_topics_as_updates() {
     let (one, other) = (Scene::new(), Scene::new());
     fill(&one);
     let mut days: Vec<u64> = (0..3).collect();
@@ -180,7 +180,7 @@ fn an_open_segment_counts() {
 }
 
 #[test]
-fn renames_are_followed_and_paths_outside_are_no_topics() {
+fn renames_are_followed_and_outside_paths_are_ignored() {
     let scene = Scene::new();
     fill(&scene);
     let at = MORNING_MS - DAY_MS;
@@ -238,7 +238,7 @@ fn the_tools_answer_and_refuse() {
 
 /// A request after a change adds the new segment to its group; the projection clusters later.
 #[test]
-fn a_request_does_not_cluster_again() {
+fn a_request_does_not_repeat_the_clustering() {
     let scene = Scene::new();
     fill(&scene);
     scene.engine.topics().load(ROOT).unwrap();
@@ -270,7 +270,7 @@ fn a_request_does_not_cluster_again() {
 }
 
 #[test]
-fn one_event_and_no_work_are_no_topics() {
+fn a_session_without_work_has_no_topics() {
     let scene = Scene::new();
     scene.ingest([json!({ "text": "hello there" })]);
     let map = scene.engine.topics().load(ROOT).unwrap();

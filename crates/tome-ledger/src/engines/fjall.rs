@@ -35,8 +35,8 @@ use super::damage_scan::{self, DamageScan};
 use super::{journal, preflight};
 use crate::damage::DamageLog;
 use crate::{
-    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
-    store_file,
+    Durability, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
+    StorageEngine, store_file,
 };
 
 /// Block cache. Reads are served from the files; this keeps filters and indexes in memory.
@@ -151,8 +151,8 @@ impl KeyValue for Fjall {
         &self.dir
     }
 
-    fn engine(&self) -> Engine {
-        Engine::Fjall
+    fn engine(&self) -> StorageEngine {
+        StorageEngine::Fjall
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {

@@ -10,11 +10,11 @@ pub(crate) mod salvage;
 
 use std::path::Path;
 
-use crate::{Engine, KeyValue, KvError, LedgerError};
+use crate::{KeyValue, KvError, LedgerError, StorageEngine};
 
 /// Rejects an engine that is not part of this build, before anything is written.
-pub(crate) fn check_available(engine: Engine, store: &Path) -> Result<(), LedgerError> {
-    if Engine::AVAILABLE.contains(&engine) {
+pub(crate) fn check_available(engine: StorageEngine, store: &Path) -> Result<(), LedgerError> {
+    if StorageEngine::AVAILABLE.contains(&engine) {
         Ok(())
     } else {
         Err(LedgerError::EngineUnavailable { path: store.to_owned(), engine })
@@ -23,20 +23,20 @@ pub(crate) fn check_available(engine: Engine, store: &Path) -> Result<(), Ledger
 
 /// Makes a database openable if only its journal is damaged: cuts off the damage and everything after
 /// it, and keeps a copy of the file.
-pub(crate) fn cut_damaged_journals(engine: Engine, dir: &Path) -> Result<(), KvError> {
+pub(crate) fn cut_damaged_journals(engine: StorageEngine, dir: &Path) -> Result<(), KvError> {
     match engine {
-        Engine::Fjall => journal::cut_all(dir),
-        Engine::RocksDb => Ok(()),
+        StorageEngine::Fjall => journal::cut_all(dir),
+        StorageEngine::RocksDb => Ok(()),
     }
 }
 
 /// Opens or creates the engine's files in `dir`.
-pub(crate) fn open(engine: Engine, dir: &Path) -> Result<Box<dyn KeyValue>, KvError> {
+pub(crate) fn open(engine: StorageEngine, dir: &Path) -> Result<Box<dyn KeyValue>, KvError> {
     match engine {
-        Engine::Fjall => Ok(Box::new(fjall::Fjall::open(dir)?)),
+        StorageEngine::Fjall => Ok(Box::new(fjall::Fjall::open(dir)?)),
         #[cfg(feature = "rocksdb")]
-        Engine::RocksDb => Ok(Box::new(rocksdb::RocksDb::open(dir)?)),
+        StorageEngine::RocksDb => Ok(Box::new(rocksdb::RocksDb::open(dir)?)),
         #[cfg(not(feature = "rocksdb"))]
-        Engine::RocksDb => Err("this build has no rocksdb".into()),
+        StorageEngine::RocksDb => Err("this build has no rocksdb".into()),
     }
 }

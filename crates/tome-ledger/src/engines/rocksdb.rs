@@ -12,8 +12,8 @@ use rocksdb::{
 };
 
 use crate::{
-    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
-    store_file,
+    Durability, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
+    StorageEngine, store_file,
 };
 
 /// Block cache, shared by all families.
@@ -64,8 +64,8 @@ impl KeyValue for RocksDb {
         &self.dir
     }
 
-    fn engine(&self) -> Engine {
-        Engine::RocksDb
+    fn engine(&self) -> StorageEngine {
+        StorageEngine::RocksDb
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {

@@ -1,7 +1,7 @@
 //! Appending: new events, duplicates, and events that cannot be stored.
 
 use serde_json::Value;
-use tome_ledger::{AppendOutcome::*, Engine, EventRange, LedgerError};
+use tome_ledger::{AppendOutcome::*, EventRange, LedgerError, StorageEngine};
 use tome_model::{Identity, Millis, Tool, limits::DUPLICATE_WINDOW_MS};
 
 use crate::harness::*;
@@ -18,7 +18,7 @@ on_every_engine!(
     an_empty_append_stores_nothing,
 );
 
-fn an_event_is_stored_once(engine: Engine) {
+fn an_event_is_stored_once(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let draft = tool("e1", 1000);
     {
@@ -38,7 +38,7 @@ fn an_event_is_stored_once(engine: Engine) {
     assert_eq!(ledger.event(&id("e2")).unwrap(), None);
 }
 
-fn an_append_returns_one_result_per_event(engine: Engine) {
+fn an_append_returns_one_result_per_event(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let drafts = ["a", "b", "a", "c", "b"].map(|name| draft(name, 5, "x"));
@@ -49,7 +49,7 @@ fn an_append_returns_one_result_per_event(engine: Engine) {
     assert_eq!(ledger.last_seq(), 3);
 }
 
-fn repeated_text_is_another_event(engine: Engine) {
+fn repeated_text_is_another_event(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let prompt = |at| words("continue", at);
@@ -63,7 +63,7 @@ fn repeated_text_is_another_event(engine: Engine) {
     assert_eq!(ids, appended.iter().map(|one| &one.id).collect::<Vec<_>>());
 }
 
-fn text_reported_twice_is_one_event(engine: Engine) {
+fn text_reported_twice_is_one_event(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let prompt = |at| words("fix it", at);
@@ -77,7 +77,7 @@ fn text_reported_twice_is_one_event(engine: Engine) {
     assert_eq!(ledger.event(&first[0].id).unwrap().unwrap().at, Millis(10_000));
 }
 
-fn thousands_of_repetitions_stay_cheap_and_exact(engine: Engine) {
+fn thousands_of_repetitions_stay_cheap_and_exact(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let prompt = |n: u64| words("go on", n * (DUPLICATE_WINDOW_MS + 1));
     const TIMES: u64 = 3_000;
@@ -99,7 +99,7 @@ fn thousands_of_repetitions_stay_cheap_and_exact(engine: Engine) {
     }
 }
 
-fn a_late_repetition_matches_the_occurrence_of_its_time(engine: Engine) {
+fn a_late_repetition_matches_the_occurrence_of_its_time(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let prompt = |n: u64| words("yes", n * 10_000);
@@ -115,7 +115,7 @@ fn a_late_repetition_matches_the_occurrence_of_its_time(engine: Engine) {
     }
 }
 
-fn a_bad_event_fails_its_own_append_only(engine: Engine) {
+fn a_bad_event_fails_its_own_append_only(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let mut deep = draft("deep", 1, "x");
@@ -139,7 +139,7 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
     assert_eq!(outcomes(&ledger.append(new_events([draft("ok1", 1, "x")])).unwrap()), [Stored]);
 }
 
-fn a_huge_append_is_stored_completely(engine: Engine) {
+fn a_huge_append_is_stored_completely(engine: StorageEngine) {
     let harness = Harness::new(engine);
     // Larger than a batch and than a group.
     let text: String =
@@ -156,7 +156,7 @@ fn a_huge_append_is_stored_completely(engine: Engine) {
     assert_eq!(ledger.events(&EventRange::default()).count() as u64, count);
 }
 
-fn an_empty_append_stores_nothing(engine: Engine) {
+fn an_empty_append_stores_nothing(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     assert_eq!(ledger.append(Vec::new()).unwrap(), []);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
-use tome_ledger::{Engine, Ledger, NodeChange, NodeChangeEntry, NodeWrite};
+use tome_ledger::{Ledger, NodeChange, NodeChangeEntry, NodeWrite, StorageEngine};
 use tome_model::NodeId;
 
 use crate::contents::{node, put, segment_id, work};
@@ -30,7 +30,7 @@ fn ids(changed: &[NodeChangeEntry]) -> Vec<NodeId> {
     changed.iter().map(|one| one.id.clone()).collect()
 }
 
-fn a_node_has_one_row_that_moves_to_the_end(engine: Engine) {
+fn a_node_has_one_row_that_moves_to_the_end(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     assert_eq!((all(&ledger), ledger.last_node_change().unwrap()), (vec![], 0));
@@ -54,7 +54,7 @@ fn a_node_has_one_row_that_moves_to_the_end(engine: Engine) {
     assert_eq!(all(&ledger), second);
 }
 
-fn removed_nodes_are_still_listed_as_changed(engine: Engine) {
+fn removed_nodes_are_still_listed_as_changed(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let (open, closed) = (segment_id(1), segment_id(2));
@@ -72,7 +72,7 @@ fn removed_nodes_are_still_listed_as_changed(engine: Engine) {
     assert_eq!(all(&ledger).len(), 2);
 }
 
-fn a_page_of_changes_ends_at_its_limit(engine: Engine) {
+fn a_page_of_changes_ends_at_its_limit(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let nodes: Vec<NodeId> = (1..8).map(segment_id).collect();
@@ -91,7 +91,7 @@ fn a_page_of_changes_ends_at_its_limit(engine: Engine) {
 }
 
 /// Power loss may remove changes that a consumer has seen: their numbers must not be reused.
-fn change_numbers_are_never_reused(engine: Engine) {
+fn change_numbers_are_never_reused(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let power_cut = Harness::new(engine);
     let id = segment_id(1);
@@ -128,7 +128,7 @@ proptest! {
 
     #[test]
     fn followers_see_every_changed_node_once(steps in proptest::collection::vec(step(), 1..25)) {
-        let harness = Harness::new(Engine::Fjall);
+        let harness = Harness::new(StorageEngine::Fjall);
         let mut ledger = harness.open();
         // All nodes that ever changed, and a consumer's copy of their titles.
         let mut model: BTreeSet<(String, NodeId)> = BTreeSet::new();

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc;
 
-use tome_ledger::{AppendOutcome::*, Engine, EventRange};
+use tome_ledger::{AppendOutcome::*, EventRange, StorageEngine};
 
 use crate::faulty_store;
 use crate::harness::*;
@@ -14,7 +14,7 @@ on_every_engine!(
     a_closing_ledger_finishes_queued_appends,
 );
 
-fn concurrent_appends_share_a_sync(engine: Engine) {
+fn concurrent_appends_share_a_sync(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     let (sender, receiver) = mpsc::channel();
@@ -44,7 +44,7 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
     assert_eq!(controls.syncs.load(SeqCst), 2);
 }
 
-fn every_event_of_many_threads_is_stored_once(engine: Engine) {
+fn every_event_of_many_threads_is_stored_once(engine: StorageEngine) {
     const THREADS: u64 = 8;
     const EACH: u64 = 40;
     let harness = Harness::new(engine);
@@ -83,7 +83,7 @@ fn every_event_of_many_threads_is_stored_once(engine: Engine) {
     assert_eq!(harness.open().events(&EventRange::default()).count() as u64, distinct);
 }
 
-fn a_closing_ledger_finishes_queued_appends(engine: Engine) {
+fn a_closing_ledger_finishes_queued_appends(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let (sender, receiver) = mpsc::channel();
     let ledger = harness.open();

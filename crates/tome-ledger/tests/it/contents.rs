@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tome_ledger::{
-    Engine, GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey,
-    SegmentEntry, SegmentStartReason, SegmentWrite, WorkerCommit,
+    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry,
+    SegmentStartReason, SegmentWrite, StorageEngine, WorkerCommit,
 };
 use tome_model::{
     Agent, Bullet, EventKind, Fact, FactKind, Grip, GripId, Level, Millis, Node, NodeId, Period,
@@ -108,7 +108,7 @@ fn head(ledger: &Ledger, id: &NodeId) -> Option<NodeHeader> {
     ledger.node_header(PROJECT, id).unwrap()
 }
 
-fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
+fn versions_are_kept_and_the_latest_is_found(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let day = node_id("toc:day:2026-03-02");
     {
@@ -134,7 +134,7 @@ fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
     assert_eq!((head.version, head.base, head.firsts), (2, 2, [1, 2, 3, 4]));
 }
 
-fn a_concurrently_changed_node_is_not_overwritten(engine: Engine) {
+fn a_concurrently_changed_node_is_not_overwritten(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let (day, week) = (node_id("toc:day:2026-03-02"), node_id("toc:week:2026-W10"));
@@ -153,7 +153,7 @@ fn a_concurrently_changed_node_is_not_overwritten(engine: Engine) {
     assert!(ledger.commit(work(vec![nul])).unwrap_err().to_string().contains("0x00"));
 }
 
-fn removed_closed_nodes_stay_readable(engine: Engine) {
+fn removed_closed_nodes_stay_readable(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let (open, closed) = (segment_id(1), segment_id(2));
@@ -182,7 +182,7 @@ fn removed_closed_nodes_stay_readable(engine: Engine) {
     assert_eq!(ledger.node(PROJECT, &closed, None).unwrap().unwrap().title, "back");
 }
 
-fn headers_are_listed_by_prefix_after_an_id(engine: Engine) {
+fn headers_are_listed_by_prefix_after_an_id(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let mut ids: Vec<NodeId> = (1..6).map(segment_id).collect();
@@ -202,7 +202,7 @@ fn headers_are_listed_by_prefix_after_an_id(engine: Engine) {
     assert_eq!(listed("toc:year:", Some(&others[0])), [others[1].clone()]);
 }
 
-fn projects_are_kept_separate(engine: Engine) {
+fn projects_are_kept_separate(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let day = node_id("toc:day:2026-03-02");
@@ -224,7 +224,7 @@ fn projects_are_kept_separate(engine: Engine) {
     }
 }
 
-fn a_grip_of_a_closed_version_is_kept(engine: Engine) {
+fn a_grip_of_a_closed_version_is_kept(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let (of, other) = (segment_id(1), segment_id(2));
@@ -285,7 +285,7 @@ pub(crate) fn begins(
     }
 }
 
-fn segments_are_found_by_position(engine: Engine) {
+fn segments_are_found_by_position(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let all = [segment_entry(10, 4), segment_entry(10, 9), segment_entry(300, 2)];
@@ -312,7 +312,7 @@ fn segments_are_found_by_position(engine: Engine) {
     assert_eq!(ledger.node_headers(PROJECT, "", None).count(), 0, "they are no nodes");
 }
 
-fn nodes_and_cursor_are_written_together(engine: Engine) {
+fn nodes_and_cursor_are_written_together(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let day = node_id("toc:day:2026-03-02");
     {
@@ -343,7 +343,7 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
 
 #[test]
 fn sessions_and_positions_are_walked_without_reading_events() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     for (n, name) in ["b", "a", "a b", "a"].into_iter().enumerate() {
         let mut draft = draft(&format!("e{n}"), 10 + n as u64, "x");
@@ -371,7 +371,7 @@ proptest! {
 
     #[test]
     fn nodes_round_trip(title in "\\PC{0,80}", texts in proptest::collection::vec("\\PC{0,300}", 0..30), n in any::<[u64; 4]>(), open: bool) {
-        let harness = Harness::new(Engine::Fjall);
+        let harness = Harness::new(StorageEngine::Fjall);
         let ledger = harness.open();
         let id = segment_id(3);
         let mut made = node(&id, 7, open, &title);

@@ -5,7 +5,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{AppendOutcome, Engine, EventRange, Ledger, NewEvent, ScanDirection, repair};
+use tome_ledger::{
+    AppendOutcome, EventRange, Ledger, NewEvent, ScanDirection, StorageEngine, repair,
+};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Event, Millis};
 
 use crate::harness::*;
@@ -24,7 +26,7 @@ fn drafts() -> Vec<Draft> {
 
 /// A closed store with all data in tables.
 fn closed_store() -> Harness {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     for group in drafts().chunks(50) {
         ledger.append(new_events(group.to_vec())).unwrap();
@@ -156,7 +158,7 @@ fn a_lost_event_can_be_delivered_again_after_a_repair() {
             .map(|(event, part)| event.with_delivery(Some(part)))
             .collect()
     };
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     harness.open().append(deliveries()).unwrap();
     spoil_middle(&largest_table(&harness.dir()), 20);
     let repaired = repair(&harness.dir(), &mut std::iter::empty(), "tally").unwrap();
@@ -189,7 +191,7 @@ fn every_deleted_or_corrupted_file_is_detected() {
     for file in files {
         let inside = file.strip_prefix(whole.dir()).unwrap();
         for is_deleted in [true, false] {
-            let harness = Harness::new(Engine::Fjall);
+            let harness = Harness::new(StorageEngine::Fjall);
             copy_dir(&whole.dir(), &harness.dir());
             let target = harness.dir().join(inside);
             match (is_deleted, target.is_dir()) {
@@ -238,8 +240,8 @@ fn an_interrupted_repair_is_finished_by_the_next_open() {
 
 #[test]
 fn damage_in_the_middle_of_the_journal_is_repaired() {
-    let harness = Harness::new(Engine::Fjall);
-    let crashed = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
+    let crashed = Harness::new(StorageEngine::Fjall);
     {
         let ledger = harness.open();
         for group in drafts().chunks(50) {

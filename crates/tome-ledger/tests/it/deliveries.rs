@@ -1,6 +1,6 @@
 //! A delivery that arrives twice is stored once, whatever its content the second time.
 
-use tome_ledger::{AppendOutcome, AppendedEvent, Engine, Ledger, NewEvent, repair};
+use tome_ledger::{AppendOutcome, AppendedEvent, Ledger, NewEvent, StorageEngine, repair};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
 
 use crate::harness::{ARRIVED, Harness, PROJECT, draft, words};
@@ -24,7 +24,7 @@ fn append(ledger: &Ledger, draft: Draft, part: DeliveryPart, arrived: Millis) ->
     ledger.append(vec![event]).unwrap().pop().unwrap()
 }
 
-fn a_delivery_is_stored_once(engine: Engine) {
+fn a_delivery_is_stored_once(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let part = delivery(ARRIVED.0, 0);
     let first = append(&harness.open(), words("done", 1_000), part, ARRIVED);
@@ -43,7 +43,7 @@ fn a_delivery_is_stored_once(engine: Engine) {
     assert!(!ledger.has_delivery(delivery(ARRIVED.0 + 1, 0).id).unwrap());
 }
 
-fn parts_of_a_delivery_are_separate_events(engine: Engine) {
+fn parts_of_a_delivery_are_separate_events(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let events = [("one", 0), ("two", 1), ("one again", 0)].map(|(text, part)| {
@@ -57,7 +57,7 @@ fn parts_of_a_delivery_are_separate_events(engine: Engine) {
 }
 
 /// Two hooks of the same agent report the same words at once; later the words are repeated.
-fn the_same_text_in_another_delivery_is_distinguished_by_time(engine: Engine) {
+fn the_same_text_in_another_delivery_is_distinguished_by_time(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let at = [1_000, 1_500, 9_000];
@@ -70,7 +70,7 @@ fn the_same_text_in_another_delivery_is_distinguished_by_time(engine: Engine) {
     );
 }
 
-fn old_deliveries_are_forgotten(engine: Engine) {
+fn old_deliveries_are_forgotten(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let old = delivery(ARRIVED.0, 0);
     append(&harness.open(), words("old", 1_000), old, ARRIVED);
@@ -85,7 +85,7 @@ fn old_deliveries_are_forgotten(engine: Engine) {
     assert!(ledger.has_delivery(delivery(later(29).0, 0).id).unwrap());
 }
 
-fn a_repaired_ledger_recognizes_deliveries(engine: Engine) {
+fn a_repaired_ledger_recognizes_deliveries(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let part = delivery(ARRIVED.0, 0);
     let first = append(&harness.open(), words("done", 1_000), part, ARRIVED);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, LedgerError, WorkerCommit};
+use tome_ledger::{AppendOutcome::*, EventRange, Ledger, LedgerError, StorageEngine, WorkerCommit};
 
 use crate::faulty_store;
 use crate::harness::*;
@@ -39,7 +39,7 @@ fn check_refusing(ledger: &Ledger, cause: &str) {
     }
 }
 
-fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
+fn a_failed_write_stops_all_writes_until_reopened(engine: StorageEngine) {
     let harness = Harness::new(engine);
     {
         let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
@@ -60,7 +60,7 @@ fn a_failed_write_stops_all_writes_until_reopened(engine: Engine) {
     assert_eq!(ledger.last_seq(), 2);
 }
 
-fn a_failed_sync_acknowledges_nothing(engine: Engine) {
+fn a_failed_sync_acknowledges_nothing(engine: StorageEngine) {
     let harness = Harness::new(engine);
     {
         let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
@@ -79,7 +79,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
     assert_eq!(seqs, [1, 2]);
 }
 
-fn a_failed_commit_stops_all_writes(engine: Engine) {
+fn a_failed_commit_stops_all_writes(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
@@ -96,7 +96,7 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     assert_eq!(ledger.cursor("w").unwrap(), 0);
 }
 
-fn a_failed_read_fails_only_its_append(engine: Engine) {
+fn a_failed_read_fails_only_its_append(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     controls.fail_reads.store(true, SeqCst);
@@ -107,7 +107,7 @@ fn a_failed_read_fails_only_its_append(engine: Engine) {
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Stored]);
 }
 
-fn a_panicking_callback_does_not_stop_the_writer(engine: Engine) {
+fn a_panicking_callback_does_not_stop_the_writer(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     ledger.append_with_callback(new_events([draft("a", 1, "x")]), |_| {
@@ -116,7 +116,7 @@ fn a_panicking_callback_does_not_stop_the_writer(engine: Engine) {
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Duplicate]);
 }
 
-fn a_callback_may_drop_the_last_reference(engine: Engine) {
+fn a_callback_may_drop_the_last_reference(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     let ledger = std::sync::Arc::new(ledger);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tome_ledger::{
-    DiskStore, Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger,
-    ScanDirection,
+    DiskStore, Durability, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger,
+    ScanDirection, StorageEngine,
 };
 
 /// Counters and switches for the tests.
@@ -27,7 +27,7 @@ pub(crate) struct FaultyStore {
 }
 
 /// A ledger on a faulty_store store.
-pub(crate) fn open(dir: &Path, engine: Engine) -> (Ledger, Arc<Controls>) {
+pub(crate) fn open(dir: &Path, engine: StorageEngine) -> (Ledger, Arc<Controls>) {
     let controls = Arc::new(Controls::default());
     let store = FaultyStore {
         store: DiskStore::open(dir, Some(engine)).unwrap(),
@@ -48,7 +48,7 @@ impl KeyValue for FaultyStore {
         self.store.path()
     }
 
-    fn engine(&self) -> Engine {
+    fn engine(&self) -> StorageEngine {
         self.store.engine()
     }
 

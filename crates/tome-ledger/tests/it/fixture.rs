@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, GripWrite, Ledger, WorkerCommit};
+use tome_ledger::{EventRange, GripWrite, Ledger, StorageEngine, WorkerCommit};
 use tome_model::{Draft, Node, SessionStats};
 
 use crate::contents;
@@ -32,7 +32,7 @@ fn content() -> Vec<Draft> {
 }
 
 fn write(dir: &Path) {
-    let ledger = Ledger::open_with(dir, Engine::Fjall).unwrap();
+    let ledger = Ledger::open_with(dir, StorageEngine::Fjall).unwrap();
     ledger.append(new_events(content())).unwrap();
     let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.count_event(&ledger.event(&id("e2")).unwrap().unwrap());
@@ -59,11 +59,11 @@ fn a_store_of_format_1_opens() {
     if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !folder().exists() {
         write(&folder());
     }
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     copy_dir(&folder(), &harness.dir());
     restore_empty_folders(&harness.dir());
     let ledger = Ledger::open(&harness.dir()).unwrap();
-    assert_eq!(ledger.engine(), Engine::Fjall);
+    assert_eq!(ledger.engine(), StorageEngine::Fjall);
 
     let outbox = ledger.read_outbox(0, 10).unwrap();
     let events = outbox.iter().map(|entry| ledger.event_at(&entry.position).unwrap().unwrap());
@@ -112,11 +112,11 @@ fn contents_work() -> WorkerCommit {
 #[test]
 fn a_store_with_contents_opens() {
     if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !contents_folder().exists() {
-        let ledger = Ledger::open_with(&contents_folder(), Engine::Fjall).unwrap();
+        let ledger = Ledger::open_with(&contents_folder(), StorageEngine::Fjall).unwrap();
         ledger.append(new_events(content())).unwrap();
         ledger.commit(contents_work()).unwrap();
     }
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     copy_dir(&contents_folder(), &harness.dir());
     restore_empty_folders(&harness.dir());
     let ledger = Ledger::open(&harness.dir()).unwrap();

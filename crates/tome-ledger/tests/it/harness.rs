@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, json};
 use tempfile::TempDir;
 use tome_ledger::{
-    AppendOutcome, AppendedEvent, Engine, EventRange, Ledger, LedgerError, NewEvent,
+    AppendOutcome, AppendedEvent, EventRange, Ledger, LedgerError, NewEvent, StorageEngine,
 };
 use tome_model::{Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool};
 use tome_testkit::prompt_draft;
@@ -14,11 +14,11 @@ use tome_testkit::prompt_draft;
 macro_rules! on_every_engine {
     ($($name:ident),+ $(,)?) => {
         mod fjall {
-            $(#[test] fn $name() { super::$name(tome_ledger::Engine::Fjall); })+
+            $(#[test] fn $name() { super::$name(tome_ledger::StorageEngine::Fjall); })+
         }
         #[cfg(feature = "rocksdb")]
         mod rocksdb {
-            $(#[test] fn $name() { super::$name(tome_ledger::Engine::RocksDb); })+
+            $(#[test] fn $name() { super::$name(tome_ledger::StorageEngine::RocksDb); })+
         }
     };
 }
@@ -29,11 +29,11 @@ pub(crate) const ARRIVED: Millis = Millis(1_794_702_500_000);
 /// A ledger in a temporary folder.
 pub(crate) struct Harness {
     pub(crate) home: TempDir,
-    pub(crate) engine: Engine,
+    pub(crate) engine: StorageEngine,
 }
 
 impl Harness {
-    pub(crate) fn new(engine: Engine) -> Self {
+    pub(crate) fn new(engine: StorageEngine) -> Self {
         let home = tempfile::tempdir().unwrap();
         Self { home, engine }
     }
@@ -111,7 +111,7 @@ pub(crate) fn ids_of(ledger: &Ledger, range: &EventRange) -> String {
     ids.join(" ")
 }
 
-pub(crate) fn open_error(dir: &Path, engine: Option<Engine>) -> LedgerError {
+pub(crate) fn open_error(dir: &Path, engine: Option<StorageEngine>) -> LedgerError {
     let opened = match engine {
         Some(engine) => Ledger::open_with(dir, engine),
         None => Ledger::open(dir),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use tome_ledger::{
-    AppendOutcome, Engine, EventPosition, EventRange, Ledger, OrderKey, ScanDirection,
+    AppendOutcome, EventPosition, EventRange, Ledger, OrderKey, ScanDirection, StorageEngine,
 };
 use tome_model::{Draft, Event, EventId, Identity, Millis, limits::DUPLICATE_WINDOW_MS};
 
@@ -117,7 +117,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..20)
 }
 
-fn check(engine: Engine, steps: &[Step]) {
+fn check(engine: StorageEngine, steps: &[Step]) {
     let harness = Harness::new(engine);
     let mut ledger = harness.open();
     let mut model = Model::default();
@@ -167,12 +167,12 @@ proptest! {
 
     #[test]
     fn fjall_agrees_with_the_model(steps in steps()) {
-        check(Engine::Fjall, &steps);
+        check(StorageEngine::Fjall, &steps);
     }
 
     #[cfg(feature = "rocksdb")]
     #[test]
     fn rocksdb_agrees_with_the_model(steps in steps()) {
-        check(Engine::RocksDb, &steps);
+        check(StorageEngine::RocksDb, &steps);
     }
 }

@@ -1,6 +1,6 @@
 //! Reading: ranges in both directions, pages, sessions, ids.
 
-use tome_ledger::{Engine, EventPosition, EventRange, Ledger, OrderKey, ScanDirection};
+use tome_ledger::{EventPosition, EventRange, Ledger, OrderKey, ScanDirection, StorageEngine};
 use tome_model::Millis;
 
 use crate::harness::*;
@@ -17,7 +17,7 @@ on_every_engine!(
 
 /// a at 10, c and then b at 20, d at 30, e at 40; b and d belong to s2. They arrive in another
 /// order: d, a, c, e, b.
-fn timeline(engine: Engine) -> Ledger {
+fn timeline(engine: StorageEngine) -> Ledger {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let event = |name: &str, at, of_session| {
@@ -49,7 +49,7 @@ fn after(at: u64, seq: u64) -> Option<OrderKey> {
     Some(OrderKey { at, seq })
 }
 
-fn an_event_is_read_by_its_order_key_alone(engine: Engine) {
+fn an_event_is_read_by_its_order_key_alone(engine: StorageEngine) {
     let ledger = timeline(engine);
     let id_at = |at, seq| {
         let event = ledger.event_by_order(OrderKey { at: Millis(at), seq }).unwrap();
@@ -65,7 +65,7 @@ fn an_event_is_read_by_its_order_key_alone(engine: Engine) {
     }
 }
 
-fn ranges_include_their_start_and_exclude_their_end(engine: Engine) {
+fn ranges_include_their_start_and_exclude_their_end(engine: StorageEngine) {
     let ledger = timeline(engine);
     let check = |from, to, expected: &str| {
         assert_eq!(ids_of(&ledger, &range(from, to)), expected);
@@ -82,7 +82,7 @@ fn ranges_include_their_start_and_exclude_their_end(engine: Engine) {
     check(Some(0), Some(u64::MAX), "a c b d e");
 }
 
-fn pages_continue_where_the_last_one_ended(engine: Engine) {
+fn pages_continue_where_the_last_one_ended(engine: StorageEngine) {
     let ledger = timeline(engine);
     for direction in [ScanDirection::Forward, ScanDirection::Backward] {
         let mut range = EventRange { direction, ..range(Some(10), Some(40)) };
@@ -106,7 +106,7 @@ fn pages_continue_where_the_last_one_ended(engine: Engine) {
     assert_eq!(ids_of(&ledger, &backward(from(after(20, 3)))), "");
 }
 
-fn a_session_range_excludes_other_sessions(engine: Engine) {
+fn a_session_range_excludes_other_sessions(engine: StorageEngine) {
     let ledger = timeline(engine);
     let session_range =
         |name: &str| EventRange { session: Some(session(name)), ..EventRange::default() };
@@ -120,7 +120,7 @@ fn a_session_range_excludes_other_sessions(engine: Engine) {
     assert_eq!(ids_of(&ledger, &backward(page)), "a");
 }
 
-fn invalid_ranges_are_empty(engine: Engine) {
+fn invalid_ranges_are_empty(engine: StorageEngine) {
     let ledger = timeline(engine);
     assert_eq!(ids_of(&ledger, &range(Some(30), Some(20))), "");
     assert_eq!(ids_of(&ledger, &range(Some(20), Some(20))), "");
@@ -129,7 +129,7 @@ fn invalid_ranges_are_empty(engine: Engine) {
     assert_eq!(ids_of(&ledger, &behind), "");
 }
 
-fn ids_are_found_by_prefix(engine: Engine) {
+fn ids_are_found_by_prefix(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     let names = ["ab", "abc", "abd", "b", "~~"];
@@ -145,7 +145,7 @@ fn ids_are_found_by_prefix(engine: Engine) {
     assert_eq!(find("~", 10), "~~");
 }
 
-fn the_outbox_keeps_the_order_of_arrival(engine: Engine) {
+fn the_outbox_keeps_the_order_of_arrival(engine: StorageEngine) {
     let ledger = timeline(engine);
     let names = |after, limit| {
         let entries = ledger.read_outbox(after, limit).unwrap();

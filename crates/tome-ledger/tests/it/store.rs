@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tome_ledger::{Engine, EventRange, Ledger, LedgerError};
+use tome_ledger::{EventRange, Ledger, LedgerError, StorageEngine};
 
 use crate::harness::*;
 
@@ -31,7 +31,7 @@ fn describe(dir: &Path, text: impl AsRef<[u8]>) {
     file.write_all(text.as_ref()).unwrap();
 }
 
-fn an_open_ledger_is_locked(engine: Engine) {
+fn an_open_ledger_is_locked(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     assert_eq!((ledger.path(), ledger.engine()), (harness.dir().as_path(), engine));
@@ -40,7 +40,7 @@ fn an_open_ledger_is_locked(engine: Engine) {
     assert!(error.to_string().contains(harness.dir().to_str().unwrap()), "{error}");
 }
 
-fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
+fn a_closed_ledger_can_be_opened_at_once(engine: StorageEngine) {
     let harness = Harness::new(engine);
     for round in 0..5 {
         let ledger = harness.open();
@@ -49,7 +49,7 @@ fn a_closed_ledger_can_be_opened_at_once(engine: Engine) {
     }
 }
 
-fn starting_child_processes_do_not_keep_the_lock(engine: Engine) {
+fn starting_child_processes_do_not_keep_the_lock(engine: StorageEngine) {
     let harness = Harness::new(engine);
     drop(harness.open());
     let starting = AtomicBool::new(true);
@@ -71,7 +71,7 @@ fn starting_child_processes_do_not_keep_the_lock(engine: Engine) {
     });
 }
 
-fn the_recorded_engine_is_the_default(engine: Engine) {
+fn the_recorded_engine_is_the_default(engine: StorageEngine) {
     let harness = Harness::new(engine);
     drop(harness.open());
     let text = description(&harness.dir());
@@ -79,12 +79,12 @@ fn the_recorded_engine_is_the_default(engine: Engine) {
     assert_eq!(Ledger::open(&harness.dir()).unwrap().engine(), engine);
 }
 
-fn the_other_engine_is_refused(engine: Engine) {
+fn the_other_engine_is_refused(engine: StorageEngine) {
     let harness = Harness::new(engine);
     drop(harness.open());
     let other = match engine {
-        Engine::Fjall => Engine::RocksDb,
-        Engine::RocksDb => Engine::Fjall,
+        StorageEngine::Fjall => StorageEngine::RocksDb,
+        StorageEngine::RocksDb => StorageEngine::Fjall,
     };
     let error = open_error(&harness.dir(), Some(other));
     assert!(matches!(error, LedgerError::WrongEngine { .. }), "{error}");
@@ -92,7 +92,7 @@ fn the_other_engine_is_refused(engine: Engine) {
     assert_eq!(harness.open().last_seq(), 0);
 }
 
-fn a_newer_format_is_refused(engine: Engine) {
+fn a_newer_format_is_refused(engine: StorageEngine) {
     let harness = Harness::new(engine);
     drop(harness.open());
     describe(&harness.dir(), "how = \"unheard of\"\nformat = 2\n");
@@ -101,7 +101,7 @@ fn a_newer_format_is_refused(engine: Engine) {
     assert!(error.to_string().contains("upgrade Tome"), "{error}");
 }
 
-fn a_damaged_description_is_refused(engine: Engine) {
+fn a_damaged_description_is_refused(engine: StorageEngine) {
     let harness = Harness::new(engine);
     harness.open().append(new_events([draft("e", 1, "x")])).unwrap();
     let whole = description(&harness.dir());
@@ -124,7 +124,7 @@ fn a_damaged_description_is_refused(engine: Engine) {
     assert_eq!(harness.open().last_seq(), 1);
 }
 
-fn an_interrupted_creation_is_resumed(engine: Engine) {
+fn an_interrupted_creation_is_resumed(engine: StorageEngine) {
     // Only the description; only a half-written one; and the first of the engine's files as well.
     let whole = {
         let harness = Harness::new(engine);
@@ -140,7 +140,7 @@ fn an_interrupted_creation_is_resumed(engine: Engine) {
             drop(fs::File::create(dir.join(engine.as_str()).join("lock")).unwrap());
         },
         &|dir| {
-            if engine == Engine::Fjall {
+            if engine == StorageEngine::Fjall {
                 describe(dir, &whole);
                 fs::create_dir_all(dir.join("fjall/keyspaces")).unwrap();
                 for name in ["lock", "0.jnl", "version"] {
@@ -159,7 +159,7 @@ fn an_interrupted_creation_is_resumed(engine: Engine) {
 }
 
 /// The files of an open ledger are what a killed process leaves behind.
-fn events_survive_a_copy_of_the_open_store(engine: Engine) {
+fn events_survive_a_copy_of_the_open_store(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let crashed = Harness::new(engine);
     let ledger = harness.open();
@@ -180,8 +180,8 @@ fn events_survive_a_copy_of_the_open_store(engine: Engine) {
 /// Backup tools copy sparse files in full length.
 #[test]
 fn a_new_store_is_small_and_grows_with_its_events() {
-    let harness = Harness::new(Engine::Fjall);
-    let crashed = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
+    let crashed = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     ledger.append(new_events([draft("first", 0, "said")])).unwrap();
     let length = length_of(&harness.dir());
@@ -223,7 +223,7 @@ fn a_path_that_is_a_file_is_refused() {
 #[test]
 fn an_unavailable_engine_is_named_in_the_error() {
     let home = tempfile::tempdir().unwrap();
-    let error = open_error(home.path(), Some(Engine::RocksDb)).to_string();
+    let error = open_error(home.path(), Some(StorageEngine::RocksDb)).to_string();
     assert!(error.ends_with("use a build with the cargo feature `rocksdb`"), "{error}");
     describe(home.path(), "engine = \"rocksdb\"\nformat = 1\n");
     let error = open_error(home.path(), None);
@@ -234,7 +234,7 @@ fn an_unavailable_engine_is_named_in_the_error() {
 #[test]
 fn store_files_are_readable_by_the_owner_only() {
     use std::os::unix::fs::PermissionsExt;
-    let harness = Harness::new(Engine::DEFAULT);
+    let harness = Harness::new(StorageEngine::DEFAULT);
     drop(harness.open());
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&harness.dir()), 0o700);

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, WorkerCommit, repair};
+use tome_ledger::{AppendOutcome::*, EventRange, Ledger, StorageEngine, WorkerCommit, repair};
 use tome_model::SessionStats;
 
 use crate::harness::*;
@@ -25,7 +25,7 @@ impl Crash {
 
     /// The state after kill -9: everything that was written.
     fn after_kill(ledger: &Ledger) -> Self {
-        let harness = Harness::new(Engine::Fjall);
+        let harness = Harness::new(StorageEngine::Fjall);
         copy_dir(ledger.path(), &harness.dir());
         Self { harness }
     }
@@ -118,7 +118,7 @@ fn check_holds(dir: &Path, names: &str) {
 
 #[test]
 fn a_killed_process_leaves_no_damage() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     for at in 1..12 {
         say(&ledger, &format!("e{at}"), at);
@@ -130,7 +130,7 @@ fn a_killed_process_leaves_no_damage() {
 /// The journal lost its end after its events were acknowledged: batches are torn or gone.
 #[test]
 fn a_lost_tail_of_acknowledged_events_is_reported() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let end = Crash::after_kill(&ledger).read().len() as u64;
@@ -168,7 +168,7 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
 
 #[test]
 fn a_torn_last_batch_is_dropped() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     say(&ledger, "e2", 2);
@@ -189,7 +189,7 @@ fn a_torn_last_batch_is_dropped() {
 
 #[test]
 fn a_torn_first_batch_leaves_an_empty_ledger() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let crash = Crash::of(&ledger);
@@ -199,7 +199,7 @@ fn a_torn_first_batch_leaves_an_empty_ledger() {
 
 #[test]
 fn a_journal_without_trailing_zeros_is_truncated() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     say(&ledger, "e2", 2);
@@ -213,7 +213,7 @@ fn a_journal_without_trailing_zeros_is_truncated() {
 
 #[test]
 fn everything_after_the_first_torn_batch_is_dropped() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
@@ -244,7 +244,7 @@ fn everything_after_the_first_torn_batch_is_dropped() {
 
 #[test]
 fn a_large_group_is_kept_up_to_the_tear() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     // One append of several batches, which are synced together.
@@ -270,7 +270,7 @@ fn a_large_group_is_kept_up_to_the_tear() {
 #[test]
 fn any_lost_sector_costs_the_last_batch_only() {
     const SECTOR: usize = 512;
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let end = Crash::of(&ledger).read().len();
@@ -289,7 +289,7 @@ fn any_lost_sector_costs_the_last_batch_only() {
 
 #[test]
 fn damage_to_synced_data_is_an_error() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     for (name, at) in [("e1", 1), ("e2", 2), ("e3", 3)] {
         say(&ledger, name, at);
@@ -309,7 +309,7 @@ fn damage_to_synced_data_is_an_error() {
 
 #[test]
 fn only_the_latest_copies_are_kept() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let mut crash = Crash::of(&ledger);
@@ -325,7 +325,7 @@ fn only_the_latest_copies_are_kept() {
 
 #[test]
 fn a_folder_with_content_is_not_treated_as_unfinished() {
-    let harness = Harness::new(Engine::Fjall);
+    let harness = Harness::new(StorageEngine::Fjall);
     let ledger = harness.open();
     say(&ledger, "e1", 1);
     let crash = Crash::of(&ledger);

@@ -1,6 +1,6 @@
 //! Workers: results and cursors are written together, and cursors never move backwards.
 
-use tome_ledger::{Engine, Ledger, LedgerError, WorkerCommit};
+use tome_ledger::{Ledger, LedgerError, StorageEngine, WorkerCommit};
 use tome_model::SessionStats;
 
 use crate::harness::*;
@@ -25,7 +25,7 @@ fn work(from_seq: u64, upto_seq: u64, session_stats: Vec<SessionStats>) -> Worke
     }
 }
 
-fn results_and_cursor_are_written_together(engine: Engine) {
+fn results_and_cursor_are_written_together(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let expected = {
         let ledger = harness.open();
@@ -47,7 +47,7 @@ fn results_and_cursor_are_written_together(engine: Engine) {
     assert_eq!(ledger.all_session_stats().unwrap(), sorted);
 }
 
-fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
+fn a_cursor_never_goes_back_nor_ahead(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
@@ -73,7 +73,7 @@ fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
     assert_eq!(ledger.write_failure(), None);
 }
 
-fn flushing_and_compacting_lose_nothing(engine: Engine) {
+fn flushing_and_compacting_lose_nothing(engine: StorageEngine) {
     let harness = Harness::new(engine);
     let ledger = harness.open();
     for round in 0..4u64 {

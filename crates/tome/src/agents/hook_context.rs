@@ -243,8 +243,8 @@ fn parse_session_id(value: &Value) -> Option<SessionId> {
 fn sanitize_session_id(id: &str) -> String {
     let hash = EventId::derive(&["session", id]);
     let plain: String = id.chars().filter(|c| !c.is_control()).collect();
-    let room = limits::SESSION_ID_BYTES_MAX - hash.as_str().len() - 1;
-    format!("{}-{hash}", tome_model::truncate_to(&plain, room))
+    let bytes_left = limits::SESSION_ID_BYTES_MAX - hash.as_str().len() - 1;
+    format!("{}-{hash}", tome_model::truncate_to(&plain, bytes_left))
 }
 
 fn parse_directory(value: Value) -> Option<String> {

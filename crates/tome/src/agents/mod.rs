@@ -8,10 +8,14 @@
 //! A new agent needs, besides its folder here:
 //!
 //! - its name in `Agent::KNOWN` (`tome-model/src/agent.rs`)
+//! - its peculiarities (`profile.rs`)
 //! - the response its hooks accept (`response.rs`), and which tool calls edit files (`tool_notice.rs`)
 //! - its transcripts (`transcript.rs`), where they lie (`../import/sources.rs`), and its name for the
 //!   client of an MCP connection (`../mcp/caller.rs`)
-//! - what setup installs (`../setup/integration`)
+//! - how its headless runs are recognized (`../hook/headless.rs`)
+//! - the files that setup installs (`../setup/integration`)
+//! - its own checks in `tome doctor`, if any (`../command/agent_checks.rs`)
+//! - its phrases for rejected tool calls (`tome-contents/src/rejection.rs`)
 //! - its command to resume a session (`tome-contents/src/session_list.rs`)
 //! - a real-client test (`tests/e2e`)
 
@@ -24,6 +28,7 @@ mod hook_context;
 mod identity;
 mod lenient_json;
 mod opencode;
+mod profile;
 mod prompt_text;
 mod response;
 #[cfg(test)]
@@ -37,6 +42,7 @@ use tome_model::{Agent, Draft, Millis};
 
 use hook_context::HookContext;
 use lenient_json::ParsedPayload;
+pub use profile::AgentProfile;
 pub use response::{InjectionPoint, build_response, max_text_bytes};
 pub use tool_notice::{ToolNotice, parse_tool_notice};
 
@@ -62,7 +68,7 @@ pub struct HookInput<'a> {
 
 /// Whether a hook received several events at once. The agent expects no response to them.
 pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
-    agent == "opencode" && event == Some(opencode::hook::BATCH)
+    event.is_some() && event == AgentProfile::by_name(agent).batch_event
 }
 
 /// Parses a hook payload into drafts; none for empty payloads and redundant events.

@@ -18,14 +18,19 @@ pub(super) enum PromptAuthor {
 pub(super) fn classify_prompt(prompt: &str) -> PromptAuthor {
     let text = strip_injections(prompt);
     let left = text.trim();
-    let harness = HARNESS_PREFIXES.iter().any(|mark| left.starts_with(mark));
-    let own = text.len() != prompt.len();
-    match (left.is_empty(), harness, own) {
+    let is_harness = starts_with_any(left, &HARNESS_PREFIXES);
+    let had_injection = text.len() != prompt.len();
+    match (left.is_empty(), is_harness, had_injection) {
         // A harness wrapper around an injection contains nothing else.
         (true, ..) | (_, true, true) => PromptAuthor::Tome,
         (_, true, false) => PromptAuthor::Harness(text),
         (_, false, _) => PromptAuthor::User(text),
     }
+}
+
+/// Whether a text starts with one of these prefixes, apart from whitespace.
+pub(super) fn starts_with_any(text: &str, prefixes: &[&str]) -> bool {
+    prefixes.iter().any(|prefix| text.trim_start().starts_with(prefix))
 }
 
 /// Strips the leading blocks with this tag.

@@ -51,7 +51,7 @@ impl InjectionPoint {
 }
 
 /// Returns the maximum text size an agent accepts at this point; 0 if it accepts none.
-pub fn max_text_bytes(agent: &Agent, moment: InjectionPoint) -> usize {
+pub fn max_text_bytes(agent: &Agent, point: InjectionPoint) -> usize {
     // Derived from `build_response`, so that the two cannot disagree.
     let cap = match agent.as_str() {
         "claude-code" | "qwen" => claude_code::response::TEXT_BYTES_MAX,
@@ -61,18 +61,18 @@ pub fn max_text_bytes(agent: &Agent, moment: InjectionPoint) -> usize {
         "opencode" => opencode::response::TEXT_BYTES_MAX,
         _ => 0,
     };
-    if build_response(agent, moment, "").is_some() { cap } else { 0 }
+    if build_response(agent, point, "").is_some() { cap } else { 0 }
 }
 
 /// Builds the JSON a hook prints to inject `text`; `None` where the agent accepts none.
-pub fn build_response(agent: &Agent, moment: InjectionPoint, text: &str) -> Option<Value> {
+pub fn build_response(agent: &Agent, point: InjectionPoint, text: &str) -> Option<Value> {
     match agent.as_str() {
         // Qwen Code uses Claude Code's response format.
-        "claude-code" | "qwen" => claude_code::response::build_response(moment, text),
-        "codex" => codex::response::build_response(moment, text),
-        "gemini" => gemini::response::build_response(moment, text),
-        "copilot" => copilot::response::build_response(moment, text),
-        "opencode" => opencode::response::build_response(moment, text),
+        "claude-code" | "qwen" => claude_code::response::build_response(point, text),
+        "codex" => codex::response::build_response(point, text),
+        "gemini" => gemini::response::build_response(point, text),
+        "copilot" => copilot::response::build_response(point, text),
+        "opencode" => opencode::response::build_response(point, text),
         // The behavior of an unknown agent on unexpected output is undefined, so print nothing.
         _ => None,
     }

@@ -1,13 +1,13 @@
 //! Tool calls that an agent is about to make. They are not recorded, because the result repeats them;
-//! memory may have something to say about them.
+//! memory may inject a text before them.
 
 use tome_contents::list_edited_files;
 use tome_model::Tool;
 
-use super::HookInput;
 use super::claude_code::hook::event_name;
 use super::hook_context::HookContext;
 use super::lenient_json::{self, ParsedPayload};
+use super::{AgentProfile, HookInput};
 
 /// Tools that start a subagent.
 const SUBAGENT_TOOLS: [&str; 2] = ["Agent", "Task"];
@@ -28,7 +28,7 @@ pub struct ToolNotice {
 /// Parses the notice of a tool call; `None` for other events, for calls that neither edit nor start a
 /// subagent, and for agents that accept no text there.
 pub fn parse_tool_notice(input: &HookInput<'_>) -> Option<ToolNotice> {
-    if !matches!(input.agent.as_str(), "claude-code" | "qwen") {
+    if !AgentProfile::of_agent(input.agent).accepts_text_before_tools {
         return None;
     }
     let ParsedPayload::Object(mut fields) = lenient_json::parse_payload(input.payload) else {

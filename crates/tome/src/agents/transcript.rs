@@ -130,8 +130,8 @@ pub fn detect_agent(record: &Map<String, Value>) -> Option<&'static str> {
     }
 }
 
-/// Parses a line as a record; `Ok(None)` for a blank line, otherwise the reason it is none. Repairs
-/// lone surrogates, raw control characters and invalid UTF-8.
+/// Parses a line as a record; `Ok(None)` for a blank line, an error with the reason for any other
+/// text. Repairs lone surrogates, raw control characters and invalid UTF-8.
 pub fn parse_record(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
     let why = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(record)) => return Ok(Some(record)),

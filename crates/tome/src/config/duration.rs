@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_of_time() {
+    fn durations_are_parsed() {
         assert_eq!(parse("30m"), Ok(Some(Duration::from_secs(1800))));
         assert_eq!(parse(" 500 ms "), Ok(Some(Duration::from_millis(500))));
         assert_eq!(parse("never"), Ok(None));

@@ -211,7 +211,7 @@ impl Config {
     pub fn check_patterns(&mut self) {
         let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let problems = &mut self.problems;
-        self.redact.retain(|own| match Redactor::new(std::slice::from_ref(own)) {
+        self.redact.retain(|pattern| match Redactor::new(std::slice::from_ref(pattern)) {
             Ok(_) => true,
             Err(error) => {
                 let problem = error.to_string();
@@ -256,7 +256,7 @@ impl Config {
             home: Home::at(&self.home.0),
             store_mode: text("store.mode").parse().unwrap_or(tome_home::StoreMode::PerProject),
             store_engine: value::parse_engine(text("store.engine"))
-                .unwrap_or(tome_ledger::Engine::DEFAULT),
+                .unwrap_or(tome_ledger::StorageEngine::DEFAULT),
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()

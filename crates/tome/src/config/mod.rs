@@ -1,7 +1,8 @@
 //! Configuration. Precedence, lowest first: defaults, config file, `TOME_*` variables, flags.
 //!
-//! Every setting is defined once, in `keys.rs`; loading, validation, listing and
-//! `docs/configuration.md` are derived from that table.
+//! Every key has its type, default and description in `keys.rs`; validation, listing and
+//! `docs/configuration.md` are derived from that table. `load.rs` turns the validated texts into
+//! `Settings`; the fallbacks there are for values that fail to parse, which validation rules out.
 
 mod capture;
 mod chat;
@@ -24,7 +25,7 @@ use std::time::Duration;
 use tome_contents::ContentsSettings;
 use tome_engine::Toolsets;
 use tome_home::{Home, StoreMode};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_notebook::NotebookRules;
 use tome_redact::CustomPattern;
 
@@ -35,7 +36,7 @@ pub struct Settings {
     /// One ledger per project, or one for all.
     pub store_mode: StoreMode,
     /// Storage engine of new stores.
-    pub store_engine: Engine,
+    pub store_engine: StorageEngine,
     /// Idle time after which a store is closed.
     pub store_idle_close: Duration,
     /// Idle time after which the daemon exits; `None` for never.
@@ -81,7 +82,7 @@ pub struct EmbedSettings {
     pub question_timeout: Duration,
 }
 
-/// What hooks inject. Sent with every request, so that a change takes effect without restarting the
+/// Injections by hooks. Sent with every request, so that a change takes effect without restarting the
 /// daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectSettings {

@@ -103,7 +103,7 @@ fn reference_page_lists_every_setting() {
 }
 
 #[test]
-fn reference_types_are_what_settings_take() {
+fn reference_types_list_accepted_values() {
     for key in SETTING_KEYS {
         assert_eq!(key.value_type.check(key.default), Ok(()), "the default of {}", key.name);
         let shown = key.value_type.to_string();

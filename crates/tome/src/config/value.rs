@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tome_engine::Toolsets;
 use tome_home::StoreMode;
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::Zone;
 
 use super::{chat, duration};
@@ -171,9 +171,9 @@ pub fn parse_finite_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Parses a storage engine that this build includes.
-pub fn parse_engine(text: &str) -> Result<Engine, String> {
-    match Engine::from_name(text) {
-        Some(engine) if Engine::AVAILABLE.contains(&engine) => Ok(engine),
+pub fn parse_engine(text: &str) -> Result<StorageEngine, String> {
+    match StorageEngine::from_name(text) {
+        Some(engine) if StorageEngine::AVAILABLE.contains(&engine) => Ok(engine),
         Some(_) => Err(format!("this build does not include {text}: build with --features {text}")),
         None => Err(format!("{text:?} is unknown: use fjall or rocksdb")),
     }

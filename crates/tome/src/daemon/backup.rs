@@ -165,7 +165,7 @@ async fn apply_block(
         reader.feed(block);
         let block = reader.next_block()?.ok_or(BackupError::NotABackup)?;
         let (counts, roots) = restorer.apply(&daemon.engine, block.records)?;
-        daemon.scheduler.events_stored(roots.into_iter().collect());
+        daemon.scheduler.schedule_projects(roots.into_iter().collect());
         Ok::<_, BackupError>(((restorer, reader), counts))
     });
     applied.await?.map_err(|error| backup_status(&error))

@@ -88,7 +88,7 @@ mod tests {
     use crate::daemon::state::tests::daemon;
 
     #[tokio::test]
-    async fn a_caller_who_gives_up_frees_no_permit_before_the_work_is_done() {
+    async fn a_cancelled_call_keeps_its_permit_until_the_work_is_done() {
         let home = tempfile::tempdir().unwrap();
         let daemon = daemon(home.path());
         let (go_on, wait) = mpsc::channel::<()>();

@@ -73,13 +73,13 @@ async fn store_event(
         let work = |daemon: &Arc<Daemon>| daemon.engine.stores().session_index().map(drop);
         daemon.run_blocking(CallKind::Ledger, work).await?.map_err(|error| status_of(&error))?;
     }
-    let prepared = if daemon.engine.intake().is_resolved(&delivered.draft) {
+    let prepared = if daemon.engine.intake().can_prepare_without_io(&delivered.draft) {
         daemon.prepare(vec![delivered])
     } else {
         // Resolving the project reads its folder, which may be on a slow disk.
         daemon.run_blocking(CallKind::Ledger, move |daemon| daemon.prepare(vec![delivered])).await?
     };
-    let results = if daemon.engine.intake().can_submit_now(&prepared) {
+    let results = if daemon.engine.intake().can_submit_without_io(&prepared) {
         daemon.submit(prepared)
     } else {
         daemon.run_blocking(CallKind::Ledger, move |daemon| daemon.submit(prepared)).await?

@@ -31,7 +31,7 @@ pub struct CitationsService(pub Arc<Daemon>);
 const PROGRESS_QUEUE_MAX: usize = 16;
 /// Events on either side of a cited one, and bytes of the texts around it.
 const AROUND_EVENTS_MAX: usize = 50;
-const TURN_BYTES_MAX: usize = 2 << 20;
+const CITED_TURN_BYTES_MAX: usize = 2 << 20;
 
 #[tonic::async_trait]
 impl Citations for CitationsService {
@@ -178,7 +178,7 @@ fn fit_events(turn: Vec<(u64, Event)>) -> (Vec<u64>, Vec<v1::Event>) {
     turn.into_iter()
         .take_while(|(_, event)| {
             bytes += event_texts(event).map(|text| text.len()).sum::<usize>();
-            bytes <= TURN_BYTES_MAX
+            bytes <= CITED_TURN_BYTES_MAX
         })
         .map(|(number, event)| (number, event_to_wire(event)))
         .unzip()

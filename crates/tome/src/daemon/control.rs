@@ -376,7 +376,7 @@ mod tests {
     use crate::daemon::state::tests::daemon;
 
     #[tokio::test]
-    async fn a_status_stores_nothing_and_says_what_is_kept_back() {
+    async fn a_status_request_drains_nothing_and_reports_spool_problems() {
         let home = tempfile::tempdir().unwrap();
         let daemon = daemon(home.path());
         let line = r#"{"agent":"codex","session_id":"s","cwd":"/a","kind":"user_message","text":"x","at":1}"#;

@@ -136,7 +136,9 @@ pub fn repair(daemon: &Daemon, request: &v1::RepairStoresRequest) -> v1::RepairS
                     "repaired {}: {kept} events kept, {restored} restored, {lost} lost",
                     path.display()
                 ));
-                daemon.scheduler.events_stored(project_root(daemon, &path).into_iter().collect());
+                daemon
+                    .scheduler
+                    .schedule_projects(project_root(daemon, &path).into_iter().collect());
             }
             Err(error) => answer.problem = error.explained(),
         }

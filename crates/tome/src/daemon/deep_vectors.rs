@@ -14,7 +14,7 @@ use super::state::Daemon;
 use crate::platform;
 
 /// Interval of the check for new texts, which reads only the cursors of open stores.
-const INTERVAL: Duration = Duration::from_secs(1);
+const DEEP_VECTORS_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay after an index could not be written.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
@@ -47,7 +47,7 @@ impl DeepWorker {
     fn run(mut self) {
         platform::lower_priority();
         let mut last_arrived = None;
-        while self.stop.wait(INTERVAL) == WaitOutcome::Elapsed {
+        while self.stop.wait(DEEP_VECTORS_INTERVAL) == WaitOutcome::Elapsed {
             // A store may be written and closed again between two checks.
             let arrived = self.daemon.counters.last_arrived_ms.load(Ordering::Relaxed);
             if last_arrived.replace(arrived) != Some(arrived) {

@@ -64,7 +64,7 @@ mod tests {
     use tome_model::SystemClock;
 
     #[test]
-    fn it_rotates_and_keeps_three_older_files() {
+    fn the_log_rotates_and_keeps_three_older_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("daemon.log");
         let log = Log::open(&path, Arc::new(SystemClock));

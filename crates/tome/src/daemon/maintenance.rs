@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::state::Daemon;
 use super::{
-    agent_transcripts, damage, deep_vectors, drain, losses, polish, reflect, remote_vectors,
+    agent_transcripts, damage, deep_vectors, drain, losses, node_rewriter, reflect, remote_vectors,
     scheduler,
 };
 
 /// Interval of maintenance. With nothing to do it costs two system calls.
-const INTERVAL: Duration = Duration::from_secs(2);
+const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Runs all background tasks until the daemon stops. Notebooks have their own task, so that one
 /// that another program keeps locked delays nothing else. So have the projections, which may be far
@@ -19,11 +19,11 @@ const INTERVAL: Duration = Duration::from_secs(2);
 pub async fn run(daemon: Arc<Daemon>) {
     tokio::join!(
         maintain_stores(Arc::clone(&daemon)),
-        run_periodically(Arc::clone(&daemon), INTERVAL, record_note_edits),
+        run_periodically(Arc::clone(&daemon), MAINTENANCE_INTERVAL, record_note_edits),
         scheduler::run(Arc::clone(&daemon)),
         remote_vectors::run(Arc::clone(&daemon)),
         deep_vectors::run(Arc::clone(&daemon)),
-        polish::run(Arc::clone(&daemon)),
+        node_rewriter::run(Arc::clone(&daemon)),
         reflect::run(Arc::clone(&daemon)),
         agent_transcripts::run(daemon)
     );
@@ -48,8 +48,9 @@ pub async fn run_periodically(daemon: Arc<Daemon>, interval: Duration, task: fn(
 
 async fn maintain_stores(daemon: Arc<Daemon>) {
     let idle_timeout = daemon.settings.daemon_idle_exit;
-    let interval =
-        idle_timeout.map_or(INTERVAL, |exit| INTERVAL.min(exit / 2)).max(Duration::from_millis(10));
+    let interval = idle_timeout
+        .map_or(MAINTENANCE_INTERVAL, |exit| MAINTENANCE_INTERVAL.min(exit / 2))
+        .max(Duration::from_millis(10));
     let mut tick = tokio::time::interval(interval);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {

@@ -19,7 +19,7 @@ use tome_recall::EndpointEmbedder;
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
-use super::polish::Polisher;
+use super::node_rewriter::NodeRewriter;
 use super::state::Daemon;
 use crate::chat_model::build_chat_model;
 use crate::config::Settings;
@@ -90,7 +90,7 @@ impl ChatHandle {
 pub struct Models {
     pub budget: Arc<DailyBudget>,
     /// Rewrites contents.
-    pub polisher: Option<Arc<Polisher>>,
+    pub rewriter: Option<Arc<NodeRewriter>>,
     /// Holds conversations.
     pub chat: ChatHandle,
     /// Computes vectors.
@@ -105,7 +105,7 @@ impl Models {
     ) -> Self {
         let budget = Arc::new(DailyBudget::new(settings, clock));
         Self {
-            polisher: Polisher::new(settings, &budget, clock).map(Arc::new),
+            rewriter: NodeRewriter::new(settings, &budget, clock).map(Arc::new),
             chat: ChatHandle::new(settings, &budget, clock),
             budget,
             remote,
@@ -121,10 +121,10 @@ pub fn model_meter(daemon: &Daemon) -> Option<v1::ModelMeter> {
         Ok(Some(model)) => (model.name().to_owned(), String::new()),
         Err(problem) => (String::new(), problem.to_string()),
     };
-    let polish_meter =
-        daemon.models.polisher.as_ref().map(|polisher| polisher.meter()).unwrap_or_default();
+    let rewriter_meter =
+        daemon.models.rewriter.as_ref().map(|rewriter| rewriter.meter()).unwrap_or_default();
     let has_any =
-        [&polish_meter.name, &chat_name, &chat_problem].iter().any(|text| !text.is_empty());
+        [&rewriter_meter.name, &chat_name, &chat_problem].iter().any(|text| !text.is_empty());
     (has_any || usage.today.calls > 0).then(|| v1::ModelMeter {
         calls: usage.today.calls,
         failures: usage.today.failures,
@@ -132,7 +132,7 @@ pub fn model_meter(daemon: &Daemon) -> Option<v1::ModelMeter> {
         daily_tokens: daemon.models.budget.daily_tokens,
         chat_name,
         chat_problem,
-        ..polish_meter
+        ..rewriter_meter
     })
 }
 

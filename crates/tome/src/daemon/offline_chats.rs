@@ -1,4 +1,4 @@
-//! Leaves the sessions of `tome chat --offline` out of lists: a demonstration is no work of the user.
+//! Leaves the sessions of `tome chat --offline` out of lists: a demonstration is not the user's work.
 
 use tome_contents::SessionList;
 use tome_home::Home;

@@ -145,7 +145,7 @@ fn change_project(
         Some(Change::NewFolder(folder)) => projects.move_to(root, folder)?,
         Some(Change::MergeInto(into)) => {
             let merged = daemon.engine.merge_project(root, into)?;
-            daemon.scheduler.events_stored(std::iter::once(into.clone()).collect());
+            daemon.scheduler.schedule_projects(std::iter::once(into.clone()).collect());
             return Ok(v1::ChangeProjectResponse {
                 events: merged.events,
                 notes: merged.notes,

@@ -39,7 +39,7 @@ impl Recall for RecallService {
             let mut answer = daemon.engine.recall().search(&query)?;
             answer.unread.extend(waiting);
             if answer.behind > 0 || (query.tier.is_none() && answer.tier < Tier::Fused) {
-                daemon.scheduler.indexes_lag();
+                daemon.scheduler.schedule_open_stores();
             }
             let instructions = find_instructions(daemon, &query, &answer);
             let topic = find_shared_topic(daemon, &query, &answer);
@@ -81,8 +81,8 @@ impl Recall for RecallService {
     }
 }
 
-/// The instructions that concern a query of one project or its answer. A failure to read them is no
-/// failure of the search.
+/// The instructions that concern a query of one project or its answer. If they cannot be read, the
+/// search still succeeds.
 fn find_instructions(
     daemon: &Daemon,
     query: &RecallQuery,
@@ -97,8 +97,8 @@ fn find_instructions(
     about.into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
 }
 
-/// The topic that two or more hits in the project belong to. A failure to read topics is no failure of
-/// the search.
+/// The topic that two or more hits in the project belong to. If the topics cannot be read, the
+/// search still succeeds.
 fn find_shared_topic(daemon: &Daemon, query: &RecallQuery, answer: &RecallAnswer) -> Option<Topic> {
     let project = query.filter.project.as_deref()?;
     let map = daemon.engine.topics().load_if_quick(project).ok()??;

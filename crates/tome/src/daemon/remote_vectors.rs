@@ -22,7 +22,7 @@ use super::state::Daemon;
 use crate::config::{EmbedProvider, EmbedSettings, Settings};
 
 /// Interval of the check for new texts, which reads only the cursors of a store.
-const INTERVAL: Duration = Duration::from_secs(1);
+const REMOTE_VECTORS_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay after an index could not be written.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Stores to check after the start even if they are not open, the most recently written first.
@@ -109,7 +109,7 @@ impl VectorWorker {
         let mut unvisited = self.daemon.engine.stores().list_paths();
         unvisited.truncate(STORES_AT_START_MAX);
         let mut logged = None;
-        while self.stop.wait(INTERVAL) == WaitOutcome::Elapsed {
+        while self.stop.wait(REMOTE_VECTORS_INTERVAL) == WaitOutcome::Elapsed {
             let is_ok = self.embedder.is_backing_off() || self.update_all(&mut unvisited);
             self.log_status_change(&mut logged);
             // The endpoint has its own backoff.

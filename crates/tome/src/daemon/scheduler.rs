@@ -1,7 +1,7 @@
 //! The scheduler: brings the projections of a store up to date soon after events arrive, a few stores
 //! at a time, so that a bulk import of one project delays no other.
 //!
-//! The scheduler only decides which stores to visit first. The cursors of the projections tell
+//! The scheduler only decides which stores to visit first. The cursors of the projections show
 //! whether a store is behind, so that stores left behind by a killed daemon are caught up with too.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -17,21 +17,21 @@ use tome_home::HomeError;
 use super::state::Daemon;
 use crate::platform;
 
-/// Debounce: a store is visited once no event has arrived for this long. It also keeps the first visit
+/// A store is visited once no event has arrived for this long. It also keeps the first visit
 /// to a new store, which creates tables, out of the way of the next hook.
-const QUIET: Duration = Duration::from_millis(300);
+const DEBOUNCE: Duration = Duration::from_millis(300);
 /// The longest debounce, so that events are in the contents within a second.
-const QUIET_MAX: Duration = Duration::from_millis(600);
+const DEBOUNCE_MAX: Duration = Duration::from_millis(600);
 /// Interval at which open stores are visited without new events: one that was opened for a query may
 /// be behind.
-const VISIT_EVERY: Duration = Duration::from_secs(2);
+const VISIT_INTERVAL: Duration = Duration::from_secs(2);
 /// Delay after a store could not be caught up with.
-const RETRY_AFTER: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_secs(30);
 /// Delay if only an index failed: it may have been deleted at that moment.
-const INDEX_RETRY_AFTER: Duration = Duration::from_secs(1);
+const INDEX_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Delay before a new daemon visits stores that are not open: the client that started it comes
 /// first.
-const START_AFTER: Duration = Duration::from_secs(1);
+const STARTUP_DELAY: Duration = Duration::from_secs(1);
 /// Stores visited after the start, the most recently written first. The others are caught up with when
 /// they are opened.
 const STORES_AT_START_MAX: usize = 64;
@@ -67,14 +67,14 @@ impl Scheduler {
     }
 
     /// Schedules visits to the stores of these projects.
-    pub fn events_stored(&self, roots: BTreeSet<String>) {
+    pub fn schedule_projects(&self, roots: BTreeSet<String>) {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
         self.arrived.notify_one();
     }
 
     /// Schedules visits to the open stores: a query has met an index that is behind or missing, and
     /// the next one should not wait for the interval.
-    pub fn indexes_lag(&self) {
+    pub fn schedule_open_stores(&self) {
         self.lagging.notify_one();
     }
 
@@ -89,8 +89,8 @@ impl Scheduler {
     /// Waits for events, and then until no more arrive.
     async fn debounce(&self) {
         self.arrived.notified().await;
-        let latest = Instant::now() + QUIET_MAX;
-        let deadline = |now: Instant| latest.min(now + QUIET);
+        let latest = Instant::now() + DEBOUNCE_MAX;
+        let deadline = |now: Instant| latest.min(now + DEBOUNCE);
         while timeout_at(deadline(Instant::now()), self.arrived.notified()).await.is_ok()
             && Instant::now() < latest
         {}
@@ -109,7 +109,7 @@ impl Scheduler {
 
 /// Visits stores until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
-    let mut tick = tokio::time::interval(VISIT_EVERY);
+    let mut tick = tokio::time::interval(VISIT_INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let at_start = tokio::spawn(visit_at_start(Arc::clone(&daemon)));
     // Kept across ticks: a new future would have missed the notification.
@@ -167,13 +167,13 @@ async fn run_visit(visit: Visit) {
         let caught_up = catch_up(&in_thread, &path);
         let pause = match &caught_up {
             Ok(()) => None,
-            Err(HomeError::Index(_)) => Some(INDEX_RETRY_AFTER),
-            Err(_) => Some(RETRY_AFTER),
+            Err(HomeError::Index(_)) => Some(INDEX_RETRY_DELAY),
+            Err(_) => Some(RETRY_DELAY),
         };
         log_problem(&in_thread, &path, caught_up);
         pause
     });
-    let pause = work.await.unwrap_or(Some(RETRY_AFTER));
+    let pause = work.await.unwrap_or(Some(RETRY_DELAY));
     drop(permit);
     if let Some(pause) = pause {
         sleep(pause).await;
@@ -241,7 +241,7 @@ fn index_notes(daemon: &Arc<Daemon>) {
 
 /// Visits stores that are not open: a killed daemon may have left some behind.
 async fn visit_at_start(daemon: Arc<Daemon>) {
-    sleep(START_AFTER).await;
+    sleep(STARTUP_DELAY).await;
     let work = run_in_background(move || {
         for path in daemon.engine.stores().list_paths().iter().take(STORES_AT_START_MAX) {
             if daemon.is_stopping() {

@@ -165,7 +165,7 @@ impl Daemon {
         if created > 0 {
             self.counters.created.fetch_add(created, Ordering::Relaxed);
             self.counters.last_arrived_ms.store(self.engine.clock().now().0, Ordering::Relaxed);
-            self.scheduler.events_stored(roots);
+            self.scheduler.schedule_projects(roots);
         }
     }
 

@@ -8,7 +8,7 @@ use tome_model::DeliveryId;
 use crate::config::ConfigFlags;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HookCall {
+pub struct HookArgs {
     pub flags: ConfigFlags,
     /// The agent and the event, as far as given.
     pub positional: Vec<String>,
@@ -22,7 +22,12 @@ pub struct HookCall {
     pub from_transcript: bool,
 }
 
-impl HookCall {
+impl HookArgs {
+    /// Whether this process continues a hook that another process has started.
+    pub fn is_continuation(&self) -> bool {
+        self.started_ms.is_some()
+    }
+
     /// Whether the payload holds a batch of events. The agent does not wait for those.
     pub fn is_batch(&self) -> bool {
         let mut names = self.positional.iter().map(String::as_str);
@@ -31,8 +36,8 @@ impl HookCall {
 }
 
 /// Parses arguments (without the program name); `None` if they are not a call of `tome hook`.
-pub fn parse_hook_call(args: &[String]) -> Option<HookCall> {
-    let mut called = HookCall::default();
+pub fn parse_hook_args(args: &[String]) -> Option<HookArgs> {
+    let mut parsed = HookArgs::default();
     let mut args = args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         let (name, value) = match arg.split_once('=') {
@@ -42,22 +47,22 @@ pub fn parse_hook_call(args: &[String]) -> Option<HookCall> {
         let mut value = || value.or_else(|| args.next()).unwrap_or_default().to_owned();
         match name {
             "--help" | "-h" => return None,
-            "--home" => called.flags.home = Some(PathBuf::from(value())),
-            "--config" => called.flags.config = Some(PathBuf::from(value())),
-            "--set" => called.flags.set.push(value()),
-            "--began" => called.started_ms = value().parse().ok(),
-            "--delivery" => called.delivery = DeliveryId::parse(&value()).ok(),
-            "--drafts" => called.has_drafts = true,
-            super::from_transcript::FROM_TRANSCRIPT_FLAG => called.from_transcript = true,
+            "--home" => parsed.flags.home = Some(PathBuf::from(value())),
+            "--config" => parsed.flags.config = Some(PathBuf::from(value())),
+            "--set" => parsed.flags.set.push(value()),
+            "--began" => parsed.started_ms = value().parse().ok(),
+            "--delivery" => parsed.delivery = DeliveryId::parse(&value()).ok(),
+            "--drafts" => parsed.has_drafts = true,
+            super::from_transcript::FROM_TRANSCRIPT_FLAG => parsed.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
-            name => called.positional.push(name.to_owned()),
+            name => parsed.positional.push(name.to_owned()),
         }
     }
-    let is_hook = called.positional.first().is_some_and(|name| name == "hook");
+    let is_hook = parsed.positional.first().is_some_and(|name| name == "hook");
     is_hook.then(|| {
-        called.positional.remove(0);
-        called
+        parsed.positional.remove(0);
+        parsed
     })
 }
 
@@ -67,11 +72,11 @@ mod tests {
 
     fn names(line: &str) -> Option<Vec<String>> {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        parse_hook_call(&args).map(|called| called.positional)
+        parse_hook_args(&args).map(|parsed| parsed.positional)
     }
 
     #[test]
-    fn a_hook_is_told_apart() {
+    fn only_the_hook_command_is_parsed() {
         assert_eq!(names("hook codex Stop"), Some(vec!["codex".into(), "Stop".into()]));
         assert_eq!(names("--home /x hook codex"), Some(vec!["codex".into()]));
         assert_eq!(
@@ -85,9 +90,9 @@ mod tests {
     }
 
     #[test]
-    fn its_flags_are_kept() {
+    fn config_flags_are_kept() {
         let args = ["--set", "a=b", "hook", "--home", "/x", "--config=/c"].map(str::to_owned);
-        let flags = parse_hook_call(&args).unwrap().flags;
+        let flags = parse_hook_args(&args).unwrap().flags;
         assert_eq!(flags.home, Some("/x".into()));
         assert_eq!(flags.config, Some("/c".into()));
         assert_eq!(flags.set, ["a=b"]);

@@ -51,7 +51,7 @@ impl Deadlines {
 
 /// While the agent waits. The rest of the promised 100 ms is for starting and ending the process, and
 /// for handing unfinished work to another process.
-pub const PROMPT_DEADLINES: Deadlines = Deadlines {
+pub const FOREGROUND_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_millis(35),
     located: Duration::from_millis(45),
     answered: Duration::from_millis(55),
@@ -76,7 +76,7 @@ pub const START_DEADLINES: Deadlines = Deadlines {
 };
 
 /// For the process that continues a hook after the agent has stopped waiting.
-pub const LATE_DEADLINES: Deadlines = Deadlines {
+pub const BACKGROUND_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_secs(10),
     located: Duration::from_secs(15),
     answered: Duration::from_secs(20),
@@ -96,19 +96,19 @@ pub fn is_start_event(event: &str) -> bool {
 #[derive(Debug)]
 pub struct WaitClock {
     started: Instant,
-    looked_us: AtomicU64,
+    last_reading_us: AtomicU64,
     uncounted_us: AtomicU64,
 }
 
 impl WaitClock {
     pub fn since(started: Instant) -> Self {
-        Self { started, looked_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
+        Self { started, last_reading_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
     }
 
     /// Returns the time spent waiting so far.
     pub fn waited(&self) -> Duration {
         let now = micros(self.started.elapsed());
-        let before = self.looked_us.fetch_max(now, Ordering::SeqCst);
+        let before = self.last_reading_us.fetch_max(now, Ordering::SeqCst);
         let gap = now.saturating_sub(before).saturating_sub(micros(COUNTED_GAP_MAX));
         let uncounted = self.uncounted_us.fetch_add(gap, Ordering::SeqCst) + gap;
         Duration::from_micros(now.saturating_sub(uncounted))
@@ -158,18 +158,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_without_a_processor_is_not_waited() {
+    fn time_without_cpu_does_not_count_as_waiting() {
         let long_ago = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
-        let waited = WaitClock::since(long_ago);
-        assert!(waited.waited() < Duration::from_secs(1), "{:?}", waited.waited());
-        assert!(waited.next_slice(Duration::from_secs(1)).is_some());
+        let clock = WaitClock::since(long_ago);
+        assert!(clock.waited() < Duration::from_secs(1), "{:?}", clock.waited());
+        assert!(clock.next_slice(Duration::from_secs(1)).is_some());
     }
 
     #[test]
-    fn waiting_ends() {
-        let waited = WaitClock::since(Instant::now());
+    fn receive_times_out() {
+        let clock = WaitClock::since(Instant::now());
         let (_sender, receiver) = std::sync::mpsc::channel::<()>();
-        assert!(waited.receive(Duration::from_millis(12), &receiver).is_none());
-        assert!(waited.next_slice(Duration::from_millis(12)).is_none());
+        assert!(clock.receive(Duration::from_millis(12), &receiver).is_none());
+        assert!(clock.next_slice(Duration::from_millis(12)).is_none());
     }
 }

@@ -55,16 +55,16 @@ pub fn deliver(
     hook: &HookRun,
     input: &HookWork,
     ownership: &DeliveryOwnership,
-    tell: WorkerCallback<'_>,
+    notify: WorkerCallback<'_>,
 ) {
-    let Ok(config) = Config::load(&hook.call.flags, &|name| std::env::var(name).ok()) else {
+    let Ok(config) = Config::load(&hook.args.flags, &|name| std::env::var(name).ok()) else {
         // Without a home there is no place to record even the loss.
-        return tell(SETTLED);
+        return notify(SETTLED);
     };
     let settings = config.to_hook_settings();
     let mut rules = CaptureRules::read(&settings.home, &settings.ignore);
     if rules.is_paused(hook.started_at) {
-        return tell(SETTLED);
+        return notify(SETTLED);
     }
     let drafts = match input {
         HookWork::Payload(payload) => {
@@ -78,25 +78,25 @@ pub fn deliver(
     let drafts = hook.drafts.get_or_init(|| drafts);
     let Some(last) = drafts.last() else {
         return match input {
-            HookWork::Payload(payload) => request_before_tool(hook, payload, &settings, tell),
-            HookWork::Drafts(_) => tell(SETTLED),
+            HookWork::Payload(payload) => request_before_tool(hook, payload, &settings, notify),
+            HookWork::Drafts(_) => notify(SETTLED),
         };
     };
-    let question = InjectionRequest::from_draft(&settings, &hook.call, &last.draft);
-    let connector = build_connector(&settings, &hook.call.flags);
+    let request = InjectionRequest::from_draft(&settings, &hook.args, &last.draft);
+    let connector = build_connector(&settings, &hook.args.flags);
     let sending = DeliveryInProgress {
         hook,
         ownership,
         settings: &settings,
         connector: &connector,
-        injection: question,
-        notify: tell,
+        injection: request,
+        notify,
     };
     match build_runtime() {
         Some(runtime) => runtime.block_on(sending.send_drafts(drafts)),
         None => match sending.spool_drafts(drafts) {
             SpoolOutcome::TakenOver => {}
-            SpoolOutcome::Written | SpoolOutcome::Lost => tell(SETTLED),
+            SpoolOutcome::Written | SpoolOutcome::Lost => notify(SETTLED),
         },
     }
 }
@@ -107,40 +107,40 @@ fn request_before_tool(
     hook: &HookRun,
     payload: &[u8],
     settings: &Settings,
-    tell: WorkerCallback<'_>,
+    notify: WorkerCallback<'_>,
 ) {
-    let question = with_input(hook, payload, |input| {
+    let request = with_hook_input(hook, payload, |input| {
         let notice = agents::parse_tool_notice(input)?;
-        InjectionRequest::from_notice(settings, &hook.call, input.agent, notice)
+        InjectionRequest::from_notice(settings, &hook.args, input.agent, notice)
     });
-    let Some((question, runtime)) = question.flatten().zip(build_runtime()) else {
-        return tell(SETTLED);
+    let Some((request, runtime)) = request.flatten().zip(build_runtime()) else {
+        return notify(SETTLED);
     };
     let until = hook.deadlines.injected;
-    tell(WorkerMessage::Settled { answer_by: Some(until) });
-    let connector = build_connector(settings, &hook.call.flags);
+    notify(WorkerMessage::Settled { answer_by: Some(until) });
+    let connector = build_connector(settings, &hook.args.flags);
     let answer = runtime.block_on(async {
         let send = async {
             let client = connector.endpoint().connect().await.ok()?;
-            question.send(&client, hook.wait_clock.time_left(until)).await
+            request.send(&client, hook.wait_clock.time_left(until)).await
         };
         hook.wait_clock.wait_for(until, send).await.flatten()
     });
-    tell(WorkerMessage::Text(answer));
+    notify(WorkerMessage::Text(answer));
 }
 
-/// Reads the input of a hook; `None` if its agent is unknown.
-fn with_input<T>(
+/// Builds the input of a hook and passes it to `use_input`; `None` if its agent is unknown.
+fn with_hook_input<T>(
     hook: &HookRun,
     payload: &[u8],
-    read: impl FnOnce(&HookInput<'_>) -> T,
+    use_input: impl FnOnce(&HookInput<'_>) -> T,
 ) -> Option<T> {
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    let agent = hook.call.positional.first().and_then(|name| resolve_agent(name, &cwd))?;
+    let agent = hook.args.positional.first().and_then(|name| resolve_agent(name, &cwd))?;
     let cwd = cwd.to_string_lossy();
-    Some(read(&HookInput {
+    Some(use_input(&HookInput {
         agent: &agent,
-        event: hook.call.positional.get(1).map(String::as_str),
+        event: hook.args.positional.get(1).map(String::as_str),
         payload,
         now: hook.started_at,
         cwd: &cwd,
@@ -156,8 +156,8 @@ fn parse_payload(
     settings: &Settings,
     rules: &mut CaptureRules,
 ) -> Vec<Draft> {
-    let drafts = with_input(hook, payload, |input| {
-        let drafts = if hook.call.from_transcript {
+    let drafts = with_hook_input(hook, payload, |input| {
+        let drafts = if hook.args.from_transcript {
             agents::read_transcript_drafts(input)
         } else {
             agents::parse_drafts(input)
@@ -185,8 +185,8 @@ fn resolve_agent(name: &str, cwd: &Path) -> Option<Agent> {
     if !is_copilot || agent.as_str() != "claude-code" {
         return Some(agent);
     }
-    let is_heard = copilot_hooks::has_own_hooks(&|name| std::env::var(name).ok(), cwd);
-    if is_heard { None } else { Agent::parse("copilot").ok() }
+    let has_own_hooks = copilot_hooks::has_own_hooks(&|name| std::env::var(name).ok(), cwd);
+    if has_own_hooks { None } else { Agent::parse("copilot").ok() }
 }
 
 /// Sets the draft's project now, while its folder is sure to exist. If the file system does not answer
@@ -211,10 +211,10 @@ fn seal_drafts(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
 
 fn build_sealer(settings: &Settings) -> Option<Sealer> {
     // Invalid user-defined patterns are skipped here; every other command reports them.
-    let mut own = settings.redact.clone();
-    let redactor = Redactor::new(&own).or_else(|_| {
-        own.retain(|own| Redactor::new(std::slice::from_ref(own)).is_ok());
-        Redactor::new(&own)
+    let mut patterns = settings.redact.clone();
+    let redactor = Redactor::new(&patterns).or_else(|_| {
+        patterns.retain(|pattern| Redactor::new(std::slice::from_ref(pattern)).is_ok());
+        Redactor::new(&patterns)
     });
     // The built-in patterns always compile; nothing unsealed may be written.
     let redactor = redactor.or_else(|_| Redactor::new(&[])).ok()?;
@@ -253,8 +253,8 @@ impl DeliveryInProgress<'_> {
     }
 
     /// Deadline for the injection.
-    fn injection_deadline(&self, question: &InjectionRequest) -> Duration {
-        if question.is_start() {
+    fn injection_deadline(&self, request: &InjectionRequest) -> Duration {
+        if request.is_start() {
             self.hook.deadlines.injected_at_start
         } else {
             self.hook.deadlines.injected
@@ -268,12 +268,12 @@ impl DeliveryInProgress<'_> {
             self.connector.replace_in_background();
         }
         // A duplicate has already had its injection.
-        let question = self.injection.take().filter(|_| sent.is_new);
-        let answer_by = question.as_ref().map(|question| self.injection_deadline(question));
+        let request = self.injection.take().filter(|_| sent.is_new);
+        let answer_by = request.as_ref().map(|request| self.injection_deadline(request));
         (self.notify)(WorkerMessage::Settled { answer_by });
-        let (Some(question), Some(until)) = (question, answer_by) else { return };
+        let (Some(request), Some(until)) = (request, answer_by) else { return };
         let within = self.hook.wait_clock.time_left(until);
-        let answer = question.with_event_id(&sent.id).send(&sent.client, within).await;
+        let answer = request.with_event_id(&sent.id).send(&sent.client, within).await;
         (self.notify)(WorkerMessage::Text(answer));
     }
 
@@ -285,20 +285,23 @@ impl DeliveryInProgress<'_> {
             SpoolOutcome::Lost => false,
         };
         let settings = self.settings;
-        let away = matches!(error, ClientError::Unreachable(_));
+        let is_unreachable = matches!(error, ClientError::Unreachable(_));
         let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
-        if is_safe && away && may_start {
+        if is_safe && is_unreachable && may_start {
             self.connector.start_in_background();
         }
         // Only a session start waits for a daemon that is still starting.
-        let is_worth_it = is_safe && may_start;
-        let question =
-            self.injection.take().filter(InjectionRequest::is_start).filter(|_| is_worth_it);
-        let answer_by = question.as_ref().map(|question| self.injection_deadline(question));
+        let may_wait_for_daemon = is_safe && may_start;
+        let request = self
+            .injection
+            .take()
+            .filter(InjectionRequest::is_start)
+            .filter(|_| may_wait_for_daemon);
+        let answer_by = request.as_ref().map(|request| self.injection_deadline(request));
         (self.notify)(WorkerMessage::Settled { answer_by });
-        let (Some(question), Some(until)) = (question, answer_by) else { return };
+        let (Some(request), Some(until)) = (request, answer_by) else { return };
         let until = Instant::now() + self.hook.wait_clock.time_left(until);
-        let answer = injection_request::send_when_started(self.connector, question, until).await;
+        let answer = injection_request::send_when_started(self.connector, request, until).await;
         (self.notify)(WorkerMessage::Text(answer));
     }
 
@@ -358,11 +361,11 @@ async fn send_to_daemon(
     reason = "agents do not signal when they have written their log"
 )]
 fn wait_for_transcript(hook: &HookRun) -> bool {
-    let is_time = hook.wait_clock.waited() + TRANSCRIPT_POLL_INTERVAL < hook.deadlines.read;
-    if is_time {
+    let has_time_left = hook.wait_clock.waited() + TRANSCRIPT_POLL_INTERVAL < hook.deadlines.read;
+    if has_time_left {
         std::thread::sleep(TRANSCRIPT_POLL_INTERVAL);
     }
-    is_time
+    has_time_left
 }
 
 fn read_transcript_tail(path: &Path) -> Option<String> {

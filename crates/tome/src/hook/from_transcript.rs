@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::args::HookCall;
+use super::args::HookArgs;
 use super::deadlines::WaitClock;
 use super::payload::{self, PartialPayload};
 use super::{HookRun, new_delivery_id};
@@ -18,12 +18,12 @@ pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
 
 /// Starts that process if the transcript will have more events. They form a separate delivery.
 pub fn start_transcript_reader(hook: &HookRun, input: &HookInput<'_>) {
-    if hook.call.from_transcript || !agents::has_more_in_transcript(input) {
+    if hook.args.from_transcript || !agents::has_more_in_transcript(input) {
         return;
     }
-    let names = [hook.call.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
+    let names = [hook.args.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
     let next = HookRun {
-        call: HookCall { positional: names, ..hook.call.clone() },
+        args: HookArgs { positional: names, ..hook.args.clone() },
         delivery: new_delivery_id(hook.started_at),
         started_at: hook.started_at,
         wait_clock: WaitClock::since(Instant::now()),

@@ -26,7 +26,7 @@ const ANCESTORS_MAX: usize = 8;
 const ARGS_BYTES_MAX: u64 = 256 * 1024;
 
 /// Programs through which clients run their hooks.
-const WRAPPERS: [&str; 10] =
+const SHELL_WRAPPERS: [&str; 10] =
     ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "env", "timeout"];
 
 /// Variables set by CI servers; Gemini CLI uses them to detect headless runs too.
@@ -127,7 +127,7 @@ fn find_client_process() -> Option<ClientProcess> {
     let mut process = parent_process("self")?;
     for _ in 0..ANCESTORS_MAX {
         let args = process_args(&process)?;
-        if !args.first().is_some_and(|arg| WRAPPERS.contains(&program_name(arg))) {
+        if !args.first().is_some_and(|arg| SHELL_WRAPPERS.contains(&program_name(arg))) {
             let has_terminal = is_terminal(&process, 0) && is_terminal(&process, 1);
             return Some(ClientProcess { args, has_terminal });
         }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn claude_code_says_it_itself() {
+    fn claude_code_reports_headless_runs_in_variables() {
         let says = |env: &[(&str, &str)]| attended("claude-code", env, &[]);
         assert!(says(&[("CLAUDE_CODE_SESSION_ATTENDED", "1"), ("CLAUDE_CODE_ENTRYPOINT", "cli")]));
         assert!(says(&[("CLAUDE_CODE_ENTRYPOINT", "cli")]));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_others_are_told_by_how_they_were_called() {
+    fn headless_runs_of_other_agents_are_detected_by_their_arguments() {
         let attended_lines: [(&str, &[&str]); 8] = [
             ("codex", &["codex"]),
             ("codex", &["/opt/codex", "-m", "big", "fix the bug"]),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tome_model::{Agent, Draft, EventKind};
 use tome_proto::{Client, v1};
 
-use super::args::HookCall;
+use super::args::HookArgs;
 use super::headless;
 use crate::agents::{self, InjectionPoint, ToolNotice};
 use crate::config::{InjectSettings, Settings};
@@ -22,23 +22,23 @@ pub struct InjectionRequest {
     request: v1::InjectRequest,
     agent: Agent,
     /// Set if the agent accepts text at this event.
-    moment: Option<InjectionPoint>,
+    point: Option<InjectionPoint>,
 }
 
 impl InjectionRequest {
     /// Builds the request for a draft; `None` if all injections are turned off.
-    pub fn from_draft(settings: &Settings, called: &HookCall, draft: &Draft) -> Option<Self> {
+    pub fn from_draft(settings: &Settings, args: &HookArgs, draft: &Draft) -> Option<Self> {
         if !settings.inject.is_any_enabled() {
             return None;
         }
-        let moment = InjectionPoint::from_draft(draft)
-            .filter(|moment| agents::max_text_bytes(&draft.agent, *moment) > 0);
+        let point = InjectionPoint::from_draft(draft)
+            .filter(|point| agents::max_text_bytes(&draft.agent, *point) > 0);
         // A process that continues a hook has no agent to print to, and agents ignore the output for a batch.
-        let is_batch = called.is_batch();
-        let moment = moment.filter(|_| called.started_ms.is_none() && !is_batch);
-        let bytes_max = moment.map_or(0, |moment| agents::max_text_bytes(&draft.agent, moment));
+        let is_batch = args.is_batch();
+        let point = point.filter(|_| !args.is_continuation() && !is_batch);
+        let bytes_max = point.map_or(0, |point| agents::max_text_bytes(&draft.agent, point));
         // If the agent accepts no text now, pending triggers stay pending.
-        let permitted = match moment {
+        let permitted = match point {
             Some(_) => headless::permitted_injections(&settings.inject, &draft.agent),
             None => settings.inject.clone(),
         };
@@ -54,26 +54,26 @@ impl InjectionRequest {
             within_ms: 0,
             bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
             settings: Some(settings_to_wire(&permitted)),
-            files: edited_files(draft, moment),
+            files: edited_files(draft, point),
             subagent: meta_text(draft, "subagent"),
             subagent_type: meta_text(draft, "subagent_type"),
             subagent_task: String::new(),
         };
-        Some(Self { request, agent: draft.agent.clone(), moment })
+        Some(Self { request, agent: draft.agent.clone(), point })
     }
 
     /// Builds the request for a tool call that is about to happen; `None` if it injects nothing.
     pub fn from_notice(
         settings: &Settings,
-        called: &HookCall,
+        args: &HookArgs,
         agent: &Agent,
         notice: ToolNotice,
     ) -> Option<Self> {
         let is_wanted = !notice.files.is_empty() && settings.inject.before_edit
             || notice.task.is_some() && settings.inject.subagents;
-        let moment = InjectionPoint::BeforeEdit;
-        let bytes_max = agents::max_text_bytes(agent, moment);
-        if !is_wanted || bytes_max == 0 || called.started_ms.is_some() {
+        let point = InjectionPoint::BeforeEdit;
+        let bytes_max = agents::max_text_bytes(agent, point);
+        if !is_wanted || bytes_max == 0 || args.is_continuation() {
             return None;
         }
         let (subagent_type, subagent_task) = notice.task.unwrap_or_default();
@@ -90,7 +90,7 @@ impl InjectionRequest {
             subagent_task: tome_model::truncate_to(&subagent_task, TASK_BYTES_MAX).to_owned(),
             ..v1::InjectRequest::default()
         };
-        Some(Self { request, agent: agent.clone(), moment: Some(moment) })
+        Some(Self { request, agent: agent.clone(), point: Some(point) })
     }
 
     /// Whether the event is the start of a session.
@@ -109,15 +109,15 @@ impl InjectionRequest {
     pub async fn send(mut self, client: &Client, within: Duration) -> Option<String> {
         self.request.within_ms = u32::try_from(within.as_millis()).unwrap_or(u32::MAX);
         let text = client.inject(self.request, within).await.ok()?;
-        let moment = self.moment.filter(|_| !text.is_empty())?;
-        Some(format!("{}\n", agents::build_response(&self.agent, moment, &text)?))
+        let point = self.point.filter(|_| !text.is_empty())?;
+        Some(format!("{}\n", agents::build_response(&self.agent, point, &text)?))
     }
 }
 
 /// Waits for a daemon that is starting, then sends the request.
 pub async fn send_when_started(
     connector: &DaemonConnector,
-    question: InjectionRequest,
+    request: InjectionRequest,
     until: Instant,
 ) -> Option<String> {
     let until = tokio::time::Instant::from_std(until);
@@ -131,12 +131,12 @@ pub async fn send_when_started(
         }
     });
     let client = client.await.ok()?;
-    question.send(&client, until.duration_since(tokio::time::Instant::now())).await
+    request.send(&client, until.duration_since(tokio::time::Instant::now())).await
 }
 
 /// The files that a tool call has changed, where the agent accepts text after it.
-fn edited_files(draft: &Draft, moment: Option<InjectionPoint>) -> Vec<String> {
-    let is_tool = matches!(moment, Some(InjectionPoint::Tool { failed: false }));
+fn edited_files(draft: &Draft, point: Option<InjectionPoint>) -> Vec<String> {
+    let is_tool = matches!(point, Some(InjectionPoint::Tool { failed: false }));
     let tool = draft.tool.as_ref().filter(|_| is_tool);
     let files = tool.map(tome_contents::list_edited_files).unwrap_or_default();
     files.into_iter().map(str::to_owned).collect()

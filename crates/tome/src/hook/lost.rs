@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_counts_once_and_is_taken_back() {
+    fn a_loss_counts_once_and_is_removed_on_arrival() {
         let (_folder, home) = home();
         preallocate(&home).unwrap();
         let length = std::fs::metadata(home_loss_file(&home)).unwrap().len();
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_is_a_record_too() {
+    fn an_empty_file_counts_as_a_record() {
         let (_folder, home) = home();
         record_as_empty_file(&home_loss_file(&home), id(4)).unwrap();
         record_loss(&home, id(4), Millis(4)).unwrap();

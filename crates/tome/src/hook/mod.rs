@@ -28,8 +28,10 @@ use tome_model::{Clock, DeliveredDraft, DeliveryId, Millis, SystemClock};
 
 use crate::config::Config;
 use crate::platform;
-use args::HookCall;
-use deadlines::{Deadlines, LATE_DEADLINES, PROMPT_DEADLINES, START_DEADLINES, WaitClock};
+use args::HookArgs;
+use deadlines::{
+    BACKGROUND_DEADLINES, Deadlines, FOREGROUND_DEADLINES, START_DEADLINES, WaitClock,
+};
 use delivery::{HookWork, WorkerMessage, deliver};
 pub use injection_request::settings_to_wire;
 use ownership::DeliveryOwnership;
@@ -38,13 +40,13 @@ use payload::PartialPayload;
 /// Upper limit of `TOME_HOOK_PATIENCE`.
 const PATIENCE_MAX: u32 = 100;
 /// Larger payloads are handed to another process: parsing and sealing them could exceed the deadline.
-const PROMPT_BYTES_MAX: usize = 512 * 1024;
+const FOREGROUND_BYTES_MAX: usize = 512 * 1024;
 /// Time limit for recording a loss, in the home and then again outside it.
 const LOSS_RECORD_TIMEOUT: Duration = Duration::from_millis(40);
 
 /// One run of a hook.
 pub struct HookRun {
-    call: HookCall,
+    args: HookArgs,
     delivery: DeliveryId,
     /// Start of the hook; the event's time if the payload has none.
     started_at: Millis,
@@ -55,34 +57,36 @@ pub struct HookRun {
 }
 
 /// Runs a hook, or continues one that another process has started.
-pub fn run(called: &HookCall, started: Instant) {
+pub fn run(args: &HookArgs, started: Instant) {
     // A panic must neither print to stderr nor fail the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
-        let began = called.started_ms.map_or_else(|| SystemClock.now(), Millis);
+        let started_at = args.started_ms.map_or_else(|| SystemClock.now(), Millis);
         let hook = Arc::new(HookRun {
-            call: called.clone(),
-            delivery: called.delivery.unwrap_or_else(|| new_delivery_id(began)),
-            started_at: began,
+            args: args.clone(),
+            delivery: args.delivery.unwrap_or_else(|| new_delivery_id(started_at)),
+            started_at,
             wait_clock: WaitClock::since(started),
-            deadlines: choose_deadlines(called),
+            deadlines: choose_deadlines(args),
             drafts: OnceLock::new(),
         });
-        match called.started_ms {
-            Some(_) => continue_hook(&hook),
-            None => run_for_agent(&hook),
+        if args.is_continuation() {
+            continue_hook(&hook);
+        } else {
+            run_for_agent(&hook);
         }
     });
 }
 
-fn choose_deadlines(called: &HookCall) -> Deadlines {
-    let starts = called.positional.get(1).is_some_and(|event| deadlines::is_start_event(event));
-    match called.started_ms {
-        Some(_) => LATE_DEADLINES,
-        // The agent does not wait for a batch.
-        None if called.is_batch() => LATE_DEADLINES,
-        None if starts => START_DEADLINES.scaled(read_patience()),
-        None => PROMPT_DEADLINES.scaled(read_patience()),
+fn choose_deadlines(args: &HookArgs) -> Deadlines {
+    let is_start = args.positional.get(1).is_some_and(|event| deadlines::is_start_event(event));
+    // The agent does not wait for a batch.
+    if args.is_continuation() || args.is_batch() {
+        BACKGROUND_DEADLINES
+    } else if is_start {
+        START_DEADLINES.scaled(read_patience())
+    } else {
+        FOREGROUND_DEADLINES.scaled(read_patience())
     }
 }
 
@@ -93,14 +97,14 @@ fn read_patience() -> u32 {
 }
 
 /// Generates a unique delivery id.
-fn new_delivery_id(began: Millis) -> DeliveryId {
+fn new_delivery_id(started_at: Millis) -> DeliveryId {
     let mut random = [0; 10];
     if getrandom::fill(&mut random).is_err() {
         // Without a random source, process id and time still make the id unique.
         let seed = format!("{} {:?}", std::process::id(), Instant::now());
         blake3::Hasher::new().update(seed.as_bytes()).finalize_xof().fill(&mut random);
     }
-    DeliveryId::new(began, random)
+    DeliveryId::new(started_at, random)
 }
 
 /// Runs while the agent waits.
@@ -108,8 +112,9 @@ fn run_for_agent(hook: &Arc<HookRun>) {
     if std::io::stdin().is_terminal() {
         return;
     }
-    let payload = payload::read_payload(&hook.wait_clock, hook.deadlines.read, PROMPT_BYTES_MAX);
-    if !payload.is_complete || payload.bytes.len() > PROMPT_BYTES_MAX {
+    let payload =
+        payload::read_payload(&hook.wait_clock, hook.deadlines.read, FOREGROUND_BYTES_MAX);
+    if !payload.is_complete || payload.bytes.len() > FOREGROUND_BYTES_MAX {
         if payload::hand_to_child(hook, payload.clone()).is_ok() {
             return;
         }
@@ -173,9 +178,9 @@ impl HookWorker {
     fn start(hook: &Arc<HookRun>, input: HookWork) -> Self {
         let (sender, messages) = mpsc::channel();
         let ownership = Arc::new(DeliveryOwnership::new());
-        let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
+        let (worker_hook, worker_ownership) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
-            deliver(&theirs, &input, &owned, &|message| {
+            deliver(&worker_hook, &input, &worker_ownership, &|message| {
                 // The receiver is gone once the time is up.
                 let _ = sender.send(message);
             });
@@ -186,13 +191,13 @@ impl HookWorker {
     /// Waits until the delivery is settled, and then for the text to print; `None` if the delivery was not
     /// settled in time.
     fn wait_for_text(&self) -> Option<Option<String>> {
-        let waited = &self.hook.wait_clock;
+        let clock = &self.hook.wait_clock;
         let Some(WorkerMessage::Settled { answer_by }) =
-            waited.receive(self.hook.deadlines.recorded, &self.messages)
+            clock.receive(self.hook.deadlines.recorded, &self.messages)
         else {
             return None;
         };
-        let answered = answer_by.and_then(|until| waited.receive(until, &self.messages));
+        let answered = answer_by.and_then(|until| clock.receive(until, &self.messages));
         Some(match answered {
             Some(WorkerMessage::Text(answer)) => answer,
             _ => None,
@@ -207,7 +212,7 @@ impl HookWorker {
 
 /// Records a loss without blocking on a hanging disk.
 fn record_loss(hook: &HookRun) {
-    let Ok(config) = Config::load(&hook.call.flags, &|name| std::env::var(name).ok()) else {
+    let Ok(config) = Config::load(&hook.args.flags, &|name| std::env::var(name).ok()) else {
         return;
     };
     let home = config.to_hook_settings().home;

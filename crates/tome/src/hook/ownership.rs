@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_that_was_relieved_writes_nothing() {
+    fn a_relieved_worker_writes_nothing() {
         let ownership = DeliveryOwnership::new();
         assert!(ownership.try_claim());
         ownership.mark_handed_on();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_that_writes_is_not_relieved() {
+    fn a_writing_worker_is_not_relieved() {
         let ownership = DeliveryOwnership::new();
         assert!(ownership.begin_writing());
         assert!(!ownership.try_claim());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_worker_waits_until_it_knows() {
+    fn a_worker_waits_until_ownership_is_decided() {
         let ownership = DeliveryOwnership::new();
         assert!(ownership.try_claim());
         std::thread::scope(|scope| {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use tome_engine::{read_spool_line, write_spool_line};
+use tome_engine::{parse_spool_line, render_spool_line};
 
 use super::HookRun;
 use super::deadlines::WaitClock;
@@ -36,17 +36,17 @@ pub struct PartialPayload {
 
 /// Reads standard input until it ends, exceeds `bytes_max`, or the time is up. A complete JSON object
 /// counts as the end, because some agents leave the pipe open.
-pub fn read_payload(waited: &WaitClock, until: Duration, bytes_max: usize) -> PartialPayload {
-    let (bytes, is_ended) = read_stdin_until(waited, until, bytes_max);
+pub fn read_payload(clock: &WaitClock, until: Duration, bytes_max: usize) -> PartialPayload {
+    let (bytes, is_ended) = read_stdin_until(clock, until, bytes_max);
     let is_whole = is_ended || is_complete_object(&bytes);
     PartialPayload { bytes: Arc::new(bytes), is_complete: is_whole }
 }
 
-fn read_stdin_until(waited: &WaitClock, until: Duration, bytes_max: usize) -> (Vec<u8>, bool) {
+fn read_stdin_until(clock: &WaitClock, until: Duration, bytes_max: usize) -> (Vec<u8>, bool) {
     let mut length_before = None;
     platform::read_stdin(bytes_max, &mut |bytes| {
         let is_quiet = length_before.replace(bytes.len()) == Some(bytes.len());
-        if is_quiet && is_complete_object(bytes) { None } else { waited.next_slice(until) }
+        if is_quiet && is_complete_object(bytes) { None } else { clock.next_slice(until) }
     })
 }
 
@@ -59,7 +59,7 @@ fn is_complete_object(bytes: &[u8]) -> bool {
 /// process is sure to receive them.
 pub fn hand_to_child(hook: &HookRun, payload: PartialPayload) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    let flags = &hook.call.flags;
+    let flags = &hook.args.flags;
     for (name, value) in [("--home", &flags.home), ("--config", &flags.config)] {
         if let Some(value) = value {
             command.arg(name).arg(value);
@@ -68,13 +68,13 @@ pub fn hand_to_child(hook: &HookRun, payload: PartialPayload) -> io::Result<()> 
     for setting in &flags.set {
         command.arg("--set").arg(setting);
     }
-    command.arg("hook").args(&hook.call.positional);
+    command.arg("hook").args(&hook.args.positional);
     command.arg("--began").arg(hook.started_at.0.to_string());
     command.arg("--delivery").arg(hook.delivery.to_string());
     let bytes = match hook.drafts.get() {
         Some(drafts) => {
             command.arg("--drafts");
-            let lines: String = drafts.iter().cloned().map(write_spool_line).collect();
+            let lines: String = drafts.iter().cloned().map(render_spool_line).collect();
             Arc::new(lines.into_bytes())
         }
         None => payload.bytes,
@@ -124,9 +124,9 @@ pub fn receive_from_parent(hook: &HookRun) -> Option<HookWork> {
     if bytes.len() as u64 != length {
         return None;
     }
-    if hook.call.has_drafts {
+    if hook.args.has_drafts {
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        return Some(HookWork::Drafts(lines.filter_map(read_spool_line).collect()));
+        return Some(HookWork::Drafts(lines.filter_map(parse_spool_line).collect()));
     }
     let rest = PAYLOAD_BYTES_MAX.saturating_sub(bytes.len());
     bytes.extend_from_slice(&read_stdin_until(&hook.wait_clock, hook.deadlines.read, rest).0);

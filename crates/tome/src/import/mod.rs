@@ -28,6 +28,7 @@ use tome_engine::Sealer;
 use tome_model::{Agent, Draft, EventId, Millis, SessionId, truncate_to};
 use tome_proto::limits;
 
+use crate::agents::AgentProfile;
 use crate::agents::transcript::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
 use crate::capture_rules::{CaptureRules, NotRecorded};
 
@@ -354,9 +355,10 @@ fn transcript_origin(source: &TranscriptSource) -> TranscriptOrigin {
     let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let folder = source.path.parent().map(|folder| folder.to_string_lossy().into_owned());
     let folder_name = source.path.parent().and_then(|folder| folder.file_name());
-    let session = match source.agent.as_str() {
-        "copilot" => folder_name.map(|name| name.to_string_lossy().into_owned()),
-        _ => stem,
+    let session = if AgentProfile::of_agent(&source.agent).names_folder_by_session {
+        folder_name.map(|name| name.to_string_lossy().into_owned())
+    } else {
+        stem
     };
     TranscriptOrigin {
         agent: source.agent.clone(),

@@ -11,6 +11,7 @@ use tome_home::{FinalLink, open_regular};
 use super::lines::LineReader;
 use super::sources::{TranscriptFormat, TranscriptSource};
 use super::{RecordSink, gemini, line_too_long_message, opencode, transcript_origin};
+use crate::agents::AgentProfile;
 use crate::agents::transcript::{
     CopiedHistory, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptReader,
     build_transcript_reader, parent_session_id, parse_record, record_fingerprint,
@@ -34,7 +35,8 @@ impl SourceReader {
         sources: impl Iterator<Item = &'a TranscriptSource>,
         only: Option<String>,
     ) -> Self {
-        let rollouts = sources.filter(|source| source.agent.as_str() == "codex");
+        let rollouts =
+            sources.filter(|source| AgentProfile::of_agent(&source.agent).copies_histories);
         let rollouts = rollouts
             .filter_map(|source| Some((rollout_session_id(source)?, source.path.clone())))
             .collect();

@@ -109,7 +109,7 @@ fn find_agent_sources(
     let home = set("HOME").or_else(|| set("USERPROFILE")).unwrap_or_default();
     let name = agent.as_str();
     let mut sources = Vec::new();
-    let mut look = |folder: &Path, form: TranscriptFormat, is_one: &dyn Fn(&Path) -> bool| {
+    let mut add_files = |folder: &Path, form: TranscriptFormat, is_one: &dyn Fn(&Path) -> bool| {
         visit_files(folder, DEPTH_MAX, &mut |file| {
             if is_one(file) {
                 sources.extend(build_source(name, file, detect_format(agent, file).or(Some(form))));
@@ -119,21 +119,21 @@ fn find_agent_sources(
     match name {
         "claude-code" => {
             let root = set("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude"));
-            look(&root.join("projects"), TranscriptFormat::Lines, &is_claude_transcript);
+            add_files(&root.join("projects"), TranscriptFormat::Lines, &is_claude_transcript);
         }
         "codex" => {
             let root = set("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));
             for folder in ["sessions", "archived_sessions"] {
-                look(&root.join(folder), TranscriptFormat::Lines, &is_rollout);
+                add_files(&root.join(folder), TranscriptFormat::Lines, &is_rollout);
             }
         }
         "gemini" => {
             let root = set("GEMINI_CLI_HOME").unwrap_or(home).join(".gemini");
-            look(&root.join("tmp"), TranscriptFormat::Updates, &is_chat);
+            add_files(&root.join("tmp"), TranscriptFormat::Updates, &is_chat);
         }
         "copilot" => {
             let root = set("COPILOT_HOME").unwrap_or_else(|| home.join(".copilot"));
-            look(&root.join("session-state"), TranscriptFormat::Lines, &is_copilot_log);
+            add_files(&root.join("session-state"), TranscriptFormat::Lines, &is_copilot_log);
         }
         "opencode" => {
             let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));

@@ -2,7 +2,7 @@
 //!
 //! Where hooks and transcripts share an id, that decides. Otherwise an event is matched by content:
 //! a tool call by its call id, or by tool and input; text by role and text without whitespace; a
-//! start, an end or a compaction by its kind. Of several candidates the nearest in time wins,
+//! start, an end or a compaction by its kind. The nearest candidate in time wins,
 //! within a window, and each stored event matches only once. Stored text was redacted and capped,
 //! so drafts are sealed before the comparison.
 
@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use tome_engine::Sealer;
 use tome_model::{Agent, Draft, Event, EventId, EventKind, Identity, Millis, Tool};
 
+use crate::agents::AgentProfile;
 use crate::agents::transcript::canonical_tool_name;
 
 /// A hook runs within moments of its event, but the agent may write its transcript late.
@@ -81,9 +82,10 @@ impl StoredEvents {
         {
             self.by_fingerprint.entry(likeness).or_default().push(index);
         }
+        let profile = AgentProfile::of_agent(&self.agent);
         match event.kind {
             EventKind::SessionStart => self.starts.push(event.at),
-            EventKind::AssistantStop if self.agent.as_str() == "gemini" => {
+            EventKind::AssistantStop if profile.repeats_messages_at_stop => {
                 self.stops.push((event.at, strip_whitespace(&event.text)));
             }
             _ => {}
@@ -175,8 +177,8 @@ impl StoredEvents {
             let stored = self.stored.get(*index).filter(|stored| !stored.is_matched)?;
             // The same text in another turn is another prompt.
             let is_other = turn.is_some() && stored.turn.is_some() && turn != stored.turn;
-            let away = stored.at.distance_ms(draft.at);
-            (!is_other && away <= within).then_some((away, *index))
+            let distance_ms = stored.at.distance_ms(draft.at);
+            (!is_other && distance_ms <= within).then_some((distance_ms, *index))
         });
         free.min().map(|(_, index)| index)
     }
@@ -209,7 +211,7 @@ impl StoredEvents {
     ) -> Vec<EventFingerprint> {
         let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(text)]);
         let named = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
-        let is_loose = matches!(self.agent.as_str(), "codex" | "copilot");
+        let is_loose = AgentProfile::of_agent(&self.agent).renames_subagents;
         let mut all = Vec::new();
         match (kind, tool) {
             (EventKind::ToolResult, Some(tool)) => {

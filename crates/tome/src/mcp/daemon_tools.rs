@@ -16,12 +16,12 @@ use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 pub struct DaemonTools {
     connector: DaemonConnector,
     home: Home,
-    room: Semaphore,
+    call_permits: Semaphore,
 }
 
 impl DaemonTools {
     pub fn new(connector: DaemonConnector, home: Home) -> Self {
-        Self { connector, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
+        Self { connector, home, call_permits: Semaphore::new(CONCURRENT_CALLS_MAX) }
     }
 
     /// Starts the daemon if it is not running. Errors are reported by the first tool call.
@@ -38,7 +38,7 @@ impl DaemonTools {
         who: &McpCaller,
     ) -> v1::CallToolResponse {
         // The semaphore is never closed.
-        let _turn = self.room.acquire().await;
+        let _permit = self.call_permits.acquire().await;
         let mut who = who.clone();
         if who.session.is_none() && refers_to_current_session(arguments) {
             who.session = self.latest_session(&who).await;

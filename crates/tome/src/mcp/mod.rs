@@ -3,6 +3,8 @@
 //! The server is a stateless, thin client of the daemon, so any number may run. It answers a
 //! client's initial requests itself while the daemon starts. Standard output carries only protocol
 //! messages. The server exits when its standard input ends.
+//!
+//! The tools themselves are in `tome-engine/src/tools`, one row per tool in `registry.rs`.
 
 mod batches;
 mod caller;

@@ -17,12 +17,12 @@ pub fn build_tool_result(answer: &CallToolResponse, effect: ToolEffect) -> CallT
     let is_quoted = effect == ToolEffect::Reads && !answer.is_error;
     let object = result_object(answer);
     let mut content = vec![ContentBlock::text(answer.text.as_str())];
-    let beside = if is_quoted {
+    let extra_text = if is_quoted {
         object.get("version").and_then(Value::as_str).map(|it| format!("version: {it}"))
     } else {
         describe_missing_fields(&object, &answer.text)
     };
-    content.extend(beside.map(ContentBlock::text));
+    content.extend(extra_text.map(ContentBlock::text));
     let mut result = if answer.is_error {
         CallToolResult::error(content)
     } else {

@@ -179,9 +179,9 @@ impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
     /// Sends the pending error response, if any. `None` if the client stopped reading.
     async fn send_rejection(&mut self) -> Option<()> {
         if self.refusal.is_some() {
-            let room = self.output.as_ref()?.reserve().await.ok()?;
+            let slot = self.output.as_ref()?.reserve().await.ok()?;
             if let Some(line) = self.refusal.take() {
-                room.send(line);
+                slot.send(line);
             }
         }
         Some(())

@@ -323,7 +323,7 @@ impl JsonNode {
         }
     }
 
-    /// Of several members with the same name the last one wins, as in JSON parsers.
+    /// The last of several members with the same name wins, as in JSON parsers.
     fn find_member(&self, step: JsonPathStep<'_>) -> Option<&JsonMember> {
         match (&self.kind, step) {
             (JsonNodeKind::Object(members), JsonPathStep::Key(key)) => {

@@ -85,7 +85,7 @@ fn a_backup_brings_everything_back_once() {
 }
 
 #[test]
-fn a_restore_keeps_what_the_home_has() {
+fn a_restore_keeps_existing_content() {
     let world = world();
     let app = filled(&world);
     let file = backup(&world);

@@ -98,7 +98,7 @@ fn check_rows(path: &Path) {
 }
 
 #[test]
-fn a_kept_home_gives_the_same_results_again() {
+fn a_kept_home_reproduces_the_results() {
     let world = world();
     let home = world.path().join("kept");
     let home = home.to_str().unwrap();

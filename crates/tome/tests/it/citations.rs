@@ -5,7 +5,7 @@ use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
 use crate::scene::{MORNING_MS, line, line_with, world};
-use crate::session_copy::{copied, session_folder};
+use crate::session_transcript::{session_folder, transcript_text};
 
 /// Two sessions in `/app`, the second one newer, and one in another project.
 fn told() -> World {
@@ -78,7 +78,7 @@ fn a_line_of_another_session_or_project_opens() {
 #[test]
 fn a_line_without_an_event_and_a_missing_file_are_reported() {
     let world = told();
-    let whole = copied(&world, "s1", 2);
+    let whole = transcript_text(&world, "s1", 2);
     let file = session_folder(&world, "s1").join("messages.jsonl");
     // Opening waits until the transcript is recorded as complete; an extra line before that would
     // be removed.
@@ -146,7 +146,7 @@ fn nodes_and_grips_open_as_before() {
 }
 
 #[test]
-fn citations_that_cannot_be_opened_explain_what_to_do() {
+fn an_unopenable_citation_explains_the_remedy() {
     let world = told();
     let refused = |args: &[&str], code, words: &[&str]| {
         check_refused(&show(&world, args), code, words);

@@ -203,7 +203,7 @@ fn a_hook_suspended_while_waiting_for_the_daemon_is_stored_once() {
 
 /// At any point of its short life.
 #[test]
-fn hooks_suspended_at_any_moment_are_stored_once() {
+fn hooks_suspended_at_any_time_are_stored_once() {
     let world = quiet_world();
     start(&world);
     let expected: Vec<String> = (10..34).map(|n| format!("number {n}")).collect();

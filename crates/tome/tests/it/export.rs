@@ -55,7 +55,7 @@ fn a_session_is_written_as_markdown() {
 }
 
 #[test]
-fn html_holds_no_script_and_secrets_are_cut_again() {
+fn html_has_no_script_and_secrets_are_redacted_again() {
     let world = filled();
     world
         .write("config.toml", "[[capture.redact]]\nname = \"ticket\"\npattern = 'ACME-[0-9]{6}'\n");

@@ -334,7 +334,7 @@ fn events_of_opencodes_plugin_are_not_imported_again() {
 /// give the final message no time: an import recognizes these, but not the other way round, unless
 /// they are close in time.)
 #[test]
-fn hooks_after_an_import_add_only_what_is_missing() {
+fn hooks_after_an_import_add_only_missing_events() {
     for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
         let world = world();
         assert_eq!(world.tome(&["start"]).code, 0);

@@ -101,7 +101,7 @@ pub fn injections(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn a_session_start_injects_what_is_known() {
+fn a_session_start_injects_notes_and_earlier_work() {
     let world = world();
     let app = known(&world);
     for (n, source) in ["startup", "resume", "clear", "compact"].into_iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tome_home::{Home, StoreMode, Stores};
-use tome_ledger::{Engine, NewEvent};
+use tome_ledger::{NewEvent, StorageEngine};
 use tome_model::{Agent, Draft, Millis, SystemClock};
 use tome_testkit::{World, prompt_draft};
 
@@ -22,7 +22,7 @@ fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, te
 fn damaged(world: &World, mode: StoreMode) {
     let home = Home::at(world.home());
     std::fs::create_dir_all(home.projects()).unwrap();
-    let stores = Stores::new(home, mode, Engine::DEFAULT, std::sync::Arc::new(SystemClock));
+    let stores = Stores::new(home, mode, StorageEngine::DEFAULT, std::sync::Arc::new(SystemClock));
     store(&stores, "/gone/app", "split", "first", MORNING_MS, "the first words");
     store(&stores, "/gone/app/sub", "split", "second", MORNING_MS + 60_000, "the second words");
     store(&stores, "/gone/app/sub", "other", "kept", MORNING_MS + 61_000, "of another session");

@@ -21,7 +21,7 @@ fn file(world: &World, path: &str) -> std::path::PathBuf {
 }
 
 #[test]
-fn the_log_shows_who_changed_what_and_when() {
+fn the_log_shows_author_change_and_time() {
     let world = world();
     let note = r#"{"path": "a.md", "content": "one\ntwo\n"}"#;
     let agent = ["--agent", "claude-code", "--session", "6f0c5b1e"];

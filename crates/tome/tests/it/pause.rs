@@ -15,7 +15,7 @@ fn read_file(world: &World, id: &str, cwd: &str, path: &str) -> String {
 }
 
 #[test]
-fn a_paused_hook_records_nothing_and_says_nothing() {
+fn a_paused_hook_records_nothing_and_prints_nothing() {
     let world = world();
     world.hook(&["claude-code"], prompt("before"));
     let paused = world.tome(&["pause", "1h", "--json"]).json();

@@ -224,7 +224,7 @@ fn wait_for_indexes(world: &World, app: &std::path::Path, query: &str) {
 }
 
 #[test]
-fn tool_output_is_no_hint_by_itself_and_ranks_below_messages() {
+fn tool_output_alone_is_not_a_hint_and_ranks_below_messages() {
     let world = world();
     let app = world.folder("app");
     let fetched = |id: &str, session: &str, text: &str| {

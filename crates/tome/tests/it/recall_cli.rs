@@ -146,7 +146,7 @@ fn an_earlier_message_is_found_with_its_citation() {
 }
 
 #[test]
-fn every_citation_opens() {
+fn every_citation_of_a_hit_can_be_opened() {
     let world = remembered();
     let found = answer(&world, &["lexer", "unicode", "--limit", "20"]);
     assert!(hits(&found).len() >= 2, "{found}");
@@ -178,7 +178,7 @@ fn text_output_shows_dates_sources_and_next_steps() {
 }
 
 #[test]
-fn a_query_with_only_a_time_lists_what_happened_then() {
+fn a_query_with_only_a_time_lists_the_events_of_that_time() {
     let world = remembered();
     let first = "2026-11-15";
     for query in [first.to_owned(), format!("what did we do on {first}")] {

@@ -102,7 +102,7 @@ fn the_browser_walks_the_contents_and_edits_a_note() {
 }
 
 #[test]
-fn a_browser_that_is_told_to_end_restores_the_terminal() {
+fn a_terminated_browser_restores_the_terminal() {
     let world = two_sessions();
     let Some(mut terminal) = at_terminal(&world, &["browse"], (60, 20)) else { return };
     terminal.wait_for("2 sessions");

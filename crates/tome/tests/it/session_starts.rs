@@ -173,7 +173,7 @@ fn after_a_compaction_a_session_gets_its_own_state() {
 
 /// A resumed session still has its start injection in the context.
 #[test]
-fn a_resumed_session_gets_only_what_changed() {
+fn a_resumed_session_gets_only_the_changes() {
     let world = world();
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);

@@ -144,7 +144,7 @@ fn outside_of_a_project_all_are_read() {
 }
 
 #[test]
-fn the_service_answers() {
+fn the_topic_service_answers_its_requests() {
     let world = world();
     let folder = world.folder("app");
     let root = folder.to_str().unwrap().to_owned();

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tome_ledger::{
-    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger,
-    ScanDirection,
+    Durability, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger, ScanDirection,
+    StorageEngine,
 };
 
 type Families = BTreeMap<Family, BTreeMap<Vec<u8>, Vec<u8>>>;
@@ -72,8 +72,8 @@ impl KeyValue for Memory {
         Path::new("memory")
     }
 
-    fn engine(&self) -> Engine {
-        Engine::DEFAULT
+    fn engine(&self) -> StorageEngine {
+        StorageEngine::DEFAULT
     }
 
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError> {

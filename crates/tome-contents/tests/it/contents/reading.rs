@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tome_contents::{Calendar, CalendarListing, CalendarPage, CalendarQuery, Depth};
 use tome_home::{Home, HomeError, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::GripId;
 
 use super::*;
@@ -29,7 +29,7 @@ fn query(project: Option<&str>) -> CalendarQuery {
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
-    let stores = Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, clock);
+    let stores = Stores::new(Home::at(folder.path()), mode, StorageEngine::DEFAULT, clock);
     let a = stores.open_project("/nowhere/a").unwrap();
     for (n, time) in ["2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z"]
         .into_iter()
@@ -178,7 +178,8 @@ fn missing_items_are_reported_as_not_found() {
 fn a_grip_expands_within_its_session_and_project() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
-    let stores = Stores::new(Home::at(folder.path()), StoreMode::Unified, Engine::DEFAULT, clock);
+    let stores =
+        Stores::new(Home::at(folder.path()), StoreMode::Unified, StorageEngine::DEFAULT, clock);
     let store = stores.open_project("/nowhere/a").unwrap();
     for minute in 10..30 {
         let when = at(&format!("2026-03-02T09:{minute}:00Z"));
@@ -212,7 +213,7 @@ fn a_session_page_tells_a_check_that_still_fails_once() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores =
-        Stores::new(Home::at(folder.path()), StoreMode::PerProject, Engine::DEFAULT, clock);
+        Stores::new(Home::at(folder.path()), StoreMode::PerProject, StorageEngine::DEFAULT, clock);
     let store = stores.open_project("/nowhere/c").unwrap();
     let mut failed = draft("c0", "s4", at("2026-03-02T09:00:00Z"), "");
     failed.kind = EventKind::ToolResult;

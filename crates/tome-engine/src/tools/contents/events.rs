@@ -34,12 +34,12 @@ pub(in crate::tools) fn get_events(
     args: &mut ToolArgs,
 ) -> Result<ToolAnswer> {
     let time = args.take_text(&["time"])?.filter(|time| !time.trim().is_empty());
-    let moment = |field, text: Option<String>| {
+    let parse_field = |field, text: Option<String>| {
         let parsed = text.map(|text| Millis::parse(field, &text)).transpose();
         parsed.map_err(|error| ToolError::invalid(error.to_string()))
     };
-    let mut from = moment("from", args.take_text(&["from", "from_timestamp"])?)?;
-    let mut to = moment("to", args.take_text(&["to", "to_timestamp"])?)?;
+    let mut from = parse_field("from", args.take_text(&["from", "from_timestamp"])?)?;
+    let mut to = parse_field("to", args.take_text(&["to", "to_timestamp"])?)?;
     let session = args.take_text(&["session_id"])?.filter(|session| !session.is_empty());
     let limit = args.take_count(&["limit"], PAGE_EVENTS_MAX)?.unwrap_or(PAGE_EVENTS);
     let after = args.take_text(&["continuation"])?.filter(|after| !after.is_empty());
@@ -56,7 +56,7 @@ pub(in crate::tools) fn get_events(
         return Err(ToolError::invalid("get_events needs time, from, to or session_id"));
     }
     let session = session.map(|id| resolve_session(calendar, &id)).transpose()?;
-    let question = EventQuery {
+    let event_query = EventQuery {
         from,
         to,
         session,
@@ -66,7 +66,7 @@ pub(in crate::tools) fn get_events(
         bytes_max: READ_BYTES_MAX,
         ..EventQuery::default()
     };
-    let answer = calendar.stores().query_events(&question)?;
+    let answer = calendar.stores().query_events(&event_query)?;
     let mut lines = render_events(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("No matching events.".to_owned());

@@ -12,7 +12,7 @@ use crate::tools::quoting::FENCE_TOKENS;
 use tome_recall::{Confidence, RecallAnswer, RecallHit};
 
 /// Limits of the repeated query: bytes, and its share of the token budget.
-const QUERY_BYTES_MAX: usize = 200;
+const ECHOED_QUERY_BYTES_MAX: usize = 200;
 const QUERY_SHARE: usize = 4;
 
 /// Lengths, in characters, to which the first hit is shortened step by step.
@@ -73,7 +73,7 @@ struct AnswerPacker<'a> {
 }
 
 impl AnswerPacker<'_> {
-    /// As many hits as fit. Rather all of them with shorter texts than fewer whole ones.
+    /// Packs as many hits as fit. Prefers all of them with shorter texts to fewer complete ones.
     fn pack_complete(&self) -> Option<PackedAnswer> {
         let hits = &self.answer.hits;
         let whole = self.fit_hits(hits, usize::MAX);
@@ -188,8 +188,8 @@ impl PackedAnswer {
 
 /// Shortens a query to one line within the limits.
 pub(super) fn shorten_query(query: &str, tokens_max: usize) -> String {
-    let mut bytes_max = QUERY_BYTES_MAX;
-    let line = one_line(tome_model::truncate_to(query, 4 * QUERY_BYTES_MAX));
+    let mut bytes_max = ECHOED_QUERY_BYTES_MAX;
+    let line = one_line(tome_model::truncate_to(query, 4 * ECHOED_QUERY_BYTES_MAX));
     loop {
         let shown = truncate_bytes(&line, bytes_max);
         if estimate_tokens(&shown) <= tokens_max as u64 || bytes_max < 8 {

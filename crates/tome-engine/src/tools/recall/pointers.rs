@@ -21,7 +21,7 @@ const PREVIEW_CHARS_MAX: usize = 120;
 const TITLE_BYTES_MAX: usize = 120;
 
 /// Bytes of a query repeated in text.
-const QUERY_BYTES_MAX: usize = 200;
+const ECHOED_QUERY_BYTES_MAX: usize = 200;
 
 /// Levels of nodes, and grips.
 const LEVELS: [&str; 6] = ["year", "month", "week", "day", "segment", "grip"];
@@ -44,15 +44,15 @@ pub(in crate::tools) fn teleport_query(
     // Hits of other levels are filtered out afterwards.
     let hits_max = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
     let caller = resolve_caller(call, None)?;
-    let mut question = caller.into_query(query, narrow);
-    question.filter.scope = RecallScope::Contents;
-    question.limits.hits = hits_max;
-    let mut answer = call.recall()?.search(&question)?;
+    let mut recall_query = caller.into_query(query, narrow);
+    recall_query.filter.scope = RecallScope::Contents;
+    recall_query.limits.hits = hits_max;
+    let mut answer = call.recall()?.search(&recall_query)?;
     answer.hits.retain(|hit| level.as_ref().is_none_or(|wanted| hit_level(hit) == wanted));
     let cut = answer.hits.len().saturating_sub(limit);
     answer.hits.truncate(limit);
     answer.more += cut;
-    Ok(render_pointers(&answer, &question.text))
+    Ok(render_pointers(&answer, &recall_query.text))
 }
 
 /// The level of a node; `grip` for a grip.
@@ -67,7 +67,8 @@ fn hit_level(hit: &RecallHit) -> &str {
 }
 
 pub(super) fn render_pointers(answer: &RecallAnswer, query: &str) -> ToolAnswer {
-    let shown = truncate_bytes(&one_line(tome_model::truncate_to(query, 1_000)), QUERY_BYTES_MAX);
+    let shown =
+        truncate_bytes(&one_line(tome_model::truncate_to(query, 1_000)), ECHOED_QUERY_BYTES_MAX);
     let mut lines = match answer.hits.len() {
         0 => vec![format!("No results found for: \"{shown}\"")],
         count => vec![format!("Found {count} pointer(s) for: \"{shown}\"")],

@@ -36,7 +36,7 @@ pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> Strin
     let id = if is_here { &hit.citation } else { &hit.id };
     let source = source_name(hit.source);
     let location = match hit.source {
-        // The number of an event says it all.
+        // The number of an event identifies it.
         EntrySource::Event if id != &hit.citation => String::new(),
         _ => format!("    {}\n", render_location(hit)),
     };

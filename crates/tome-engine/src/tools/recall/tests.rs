@@ -183,7 +183,7 @@ fn notes_about_the_answer_follow_the_list() {
 }
 
 #[test]
-fn an_answer_that_is_cut_says_how_to_get_more() {
+fn a_cut_answer_explains_how_to_get_more() {
     let text = "we rotate refresh tokens ".repeat(12);
     let hits = (1..=30).map(|n| hit(EntrySource::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());

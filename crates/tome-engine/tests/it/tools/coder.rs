@@ -62,7 +62,7 @@ fn a_stored_lesson_is_recalled() {
 }
 
 #[test]
-fn a_recall_without_results_says_so_and_writes_nothing() {
+fn a_recall_without_results_reports_it_and_writes_nothing() {
     let scene = scene();
     let before = files_in(&scene.top());
     let found = scene.call_ok("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));

@@ -9,7 +9,7 @@ use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools, Topics};
 use tome_finder::StaticEmbedder;
 use tome_home::{Home, NotebookOwner, Notebooks, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::NotebookRules;
 use tome_recall::{Recall, Transcripts};
@@ -39,7 +39,8 @@ pub fn scene() -> Scene {
     let at = Home::at(&home);
     let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(NOW));
     let mode = StoreMode::PerProject;
-    let stores = Arc::new(Stores::new(at.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let stores =
+        Arc::new(Stores::new(at.clone(), mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
     let projects = stores.shared_projects();
     let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());

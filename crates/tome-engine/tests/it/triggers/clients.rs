@@ -116,7 +116,7 @@ fn claude_code_plans_in_prose_trigger() {
 }
 
 #[test]
-fn codex_sessions_trigger() {
+fn codex_events_fire_the_triggers() {
     check(
         "codex",
         r#"
@@ -135,7 +135,7 @@ fn codex_sessions_trigger() {
 }
 
 #[test]
-fn gemini_sessions_trigger() {
+fn gemini_events_fire_the_triggers() {
     check(
         "gemini",
         r#"
@@ -154,7 +154,7 @@ fn gemini_sessions_trigger() {
 }
 
 #[test]
-fn copilot_sessions_trigger() {
+fn copilot_events_fire_the_triggers() {
     check(
         "copilot",
         r#"
@@ -176,7 +176,7 @@ fn copilot_sessions_trigger() {
 }
 
 #[test]
-fn opencode_sessions_trigger() {
+fn opencode_events_fire_the_triggers() {
     check(
         "opencode",
         r#"

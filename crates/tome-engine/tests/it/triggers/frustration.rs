@@ -44,7 +44,7 @@ fn frustrated_words_are_recognized() {
 }
 
 #[test]
-fn similar_neutral_words_are_not_taken_for_frustration() {
+fn similar_neutral_words_do_not_count_as_frustration() {
     for words in [
         "fix the lexer",
         "the garbage collector pauses for 200 ms",

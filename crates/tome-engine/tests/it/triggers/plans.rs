@@ -170,7 +170,7 @@ fn replies_with_long_plans_are_recognized() {
 }
 
 #[test]
-fn other_replies_are_not_taken_for_plans() {
+fn other_replies_do_not_count_as_plans() {
     let nested = format!("My plan:\n1. part\n{}2. rest\n", "   1. a\n   2. b\n   3. c\n   4. d\n");
     let code = format!("My plan:\n```\n{}```\n", numbered("", 9));
     for reply in [

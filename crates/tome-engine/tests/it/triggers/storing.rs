@@ -15,7 +15,7 @@ fn ten_calls_with_an_edit_count_as_work() {
 }
 
 #[test]
-fn the_store_request_comes_once_per_stretch_of_work() {
+fn the_store_request_comes_once_per_period_of_work() {
     check(
         "prompt edit*10 stop[store work 10] stop
          prompt edit*10 stop[store work 10] read*20 edit stop-again stop prompt stop

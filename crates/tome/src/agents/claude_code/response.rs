@@ -10,8 +10,8 @@ use crate::agents::response::InjectionPoint;
 /// beginning.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
-    let event = match moment {
+pub(in crate::agents) fn build_response(point: InjectionPoint, text: &str) -> Option<Value> {
+    let event = match point {
         InjectionPoint::Start => "SessionStart",
         InjectionPoint::Prompt => "UserPromptSubmit",
         // Without a permission decision: the tool call takes its usual course.

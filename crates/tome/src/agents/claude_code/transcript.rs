@@ -15,6 +15,7 @@ use tome_model::{EventKind, Tool};
 
 use super::hook::AUTOMATED_SOURCES;
 use crate::agents::fields::{PayloadFields, text_from_value};
+use crate::agents::prompt_text::starts_with_any;
 use crate::agents::transcript::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader, strip_outer_blocks,
@@ -184,7 +185,7 @@ impl ClaudeTranscriptReader {
         }
         let is_harness = record.is_true("isMeta")
             || record.is_true("isVisibleInTranscriptOnly")
-            || HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
+            || starts_with_any(&text, &HARNESS_PREFIXES)
             || AUTOMATED_SOURCES.iter().any(|part| source.contains(part));
         if is_harness || text.is_empty() {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Injected));

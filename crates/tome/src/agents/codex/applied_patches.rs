@@ -90,14 +90,14 @@ fn ends_turn(record: &Map<String, Value>, turn: &str, answer: &str) -> bool {
         "task_complete" => text("turn_id") == turn,
         "message" if text("role") == "assistant" && !answer.trim().is_empty() => {
             let named = about.get("internal_chat_message_metadata_passthrough");
-            let of = named.and_then(|named| named.get("turn_id")).and_then(Value::as_str);
+            let turn_id = named.and_then(|named| named.get("turn_id")).and_then(Value::as_str);
             let parts = about.get("content").and_then(Value::as_array);
             let texts: Vec<&str> = parts
                 .into_iter()
                 .flatten()
                 .filter_map(|part| part.get("text").and_then(Value::as_str))
                 .collect();
-            of == Some(turn) && texts.join("\n").trim() == answer.trim()
+            turn_id == Some(turn) && texts.join("\n").trim() == answer.trim()
         }
         _ => false,
     }

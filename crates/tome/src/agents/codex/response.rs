@@ -9,8 +9,8 @@ use crate::agents::response::InjectionPoint;
 /// Codex moves text over 2,500 tokens (counted as four bytes each) into a file.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
-    match moment {
+pub(in crate::agents) fn build_response(point: InjectionPoint, text: &str) -> Option<Value> {
+    match point {
         InjectionPoint::Start => Some(additional_context("SessionStart", text)),
         InjectionPoint::Prompt => Some(additional_context("UserPromptSubmit", text)),
         InjectionPoint::Tool { failed: false } => Some(additional_context("PostToolUse", text)),

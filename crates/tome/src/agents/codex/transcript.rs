@@ -19,6 +19,7 @@ use super::code_mode::{
 use super::tool_call::{HookCall, parse_call};
 use super::tool_output::parse_tool_output;
 use crate::agents::fields::{PayloadFields, text_from_value};
+use crate::agents::prompt_text::starts_with_any;
 use crate::agents::transcript::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader,
@@ -442,7 +443,7 @@ fn response_item(record: &Map<String, Value>) -> Option<&Map<String, Value>> {
 }
 
 fn is_harness_text(text: &str) -> bool {
-    HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
+    starts_with_any(text, &HARNESS_PREFIXES)
 }
 
 fn content_texts(content: Value) -> Vec<String> {

@@ -8,8 +8,8 @@ use crate::agents::response::InjectionPoint;
 /// Copilot's limit after a tool is 10 KB.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
-    match moment {
+pub(in crate::agents) fn build_response(point: InjectionPoint, text: &str) -> Option<Value> {
+    match point {
         InjectionPoint::Start
         | InjectionPoint::Prompt
         | InjectionPoint::Tool { .. }

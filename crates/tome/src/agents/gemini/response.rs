@@ -9,8 +9,8 @@ use crate::agents::response::InjectionPoint;
 /// Gemini CLI documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
-    match moment {
+pub(in crate::agents) fn build_response(point: InjectionPoint, text: &str) -> Option<Value> {
+    match point {
         InjectionPoint::Start => Some(additional_context("SessionStart", text)),
         InjectionPoint::Prompt => Some(additional_context("BeforeAgent", text)),
         InjectionPoint::Tool { .. } => Some(additional_context("AfterTool", text)),

@@ -1,6 +1,6 @@
 //! Reads Gemini CLI's chats: `tmp/<project>/chats/session-<time>-<id>.jsonl`, an update log of a
 //! header, messages, `$set` and `$rewindTo`; or one `.json` with everything in old versions. A
-//! message that is written again replaces its earlier version. The importer (`import/gemini.rs`)
+//! message with the id of an earlier one replaces it. The importer (`import/gemini.rs`)
 //! resolves the updates and passes on the messages that remain.
 //!
 //! A message of the agent contains its tool calls with their results. Hooks' context is placed
@@ -11,6 +11,7 @@ use tome_model::{EventKind, Tool, strip_injections};
 
 use super::hook::strip_untrusted_wrapper;
 use crate::agents::fields::{PayloadFields, join_text_parts, text_from_value};
+use crate::agents::prompt_text::starts_with_any;
 use crate::agents::transcript::{
     RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
     strip_outer_blocks,
@@ -124,9 +125,7 @@ impl GeminiChatReader {
             .filter(|text| !text.trim().is_empty())
             .collect();
         let text = texts.join("\n");
-        if text.is_empty()
-            || HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
-        {
+        if text.is_empty() || starts_with_any(&text, &HARNESS_PREFIXES) {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Injected));
         }
         let mut fields = self.base_fields();

@@ -74,7 +74,7 @@ pub(in crate::agents) fn parse_draft(
     let context = payload.hook_context(hook_input, &event, &session)?;
     let draft = match event.as_str() {
         "session.created" => return Some(session_created_draft(&context, payload)),
-        // Of a session's state, repeated on every change, only its title is recorded.
+        // The session's state is repeated on every change; only its title is recorded.
         "session.updated" => {
             let info = payload.input.take_object("info");
             let title = info.get_str("title").filter(|title| !is_default_title(title));
@@ -282,7 +282,7 @@ fn stop_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Draft {
 }
 
 /// The prompt is the text that the user typed; parts added by plugins and OpenCode are marked
-/// synthetic. Of files only the name is kept.
+/// synthetic. Files are reduced to their names.
 fn prompt_draft(context: &HookContext<'_>, mut payload: PluginPayload) -> Option<Draft> {
     let mut message = payload.output.take_object("message");
     let id = message.get_str("id").or_else(|| payload.input.get_str("messageID"));

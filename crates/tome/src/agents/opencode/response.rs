@@ -9,8 +9,8 @@ use crate::agents::response::InjectionPoint;
 /// OpenCode documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
-    match moment {
+pub(in crate::agents) fn build_response(point: InjectionPoint, text: &str) -> Option<Value> {
+    match point {
         // OpenCode runs no hook for a failed tool, and its bus event comes too late.
         InjectionPoint::Tool { failed: true }
         | InjectionPoint::BeforeEdit

@@ -20,13 +20,13 @@ const MOMENTS: [InjectionPoint; 8] = [
 /// Renders every response of an agent, one per line.
 fn answers(agent: &str) -> String {
     let agent = Agent::parse(agent).unwrap();
-    let line = |moment: InjectionPoint| {
+    let line = |point: InjectionPoint| {
         let response =
-            build_response(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
+            build_response(&agent, point, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
         // Every agent's limit is below 10,000 characters and 2,500 tokens of four bytes.
-        assert!(max_text_bytes(&agent, moment) < 9_900);
-        assert_eq!(response == "-", max_text_bytes(&agent, moment) == 0);
-        format!("{moment:?}: {response}\n")
+        assert!(max_text_bytes(&agent, point) < 9_900);
+        assert_eq!(response == "-", max_text_bytes(&agent, point) == 0);
+        format!("{point:?}: {response}\n")
     };
     MOMENTS.into_iter().map(line).collect()
 }
@@ -115,10 +115,10 @@ fn an_unknown_agent_gets_no_response() {
 /// Expects `-` for events at which the agent accepts no text.
 #[test]
 fn each_payload_maps_to_its_injection_point() {
-    let moment = |agent: &str, payload: &str| {
+    let point = |agent: &str, payload: &str| {
         let drafts = parse_hook(agent, None, payload);
         let found = drafts.first().and_then(InjectionPoint::from_draft);
-        found.map_or_else(|| "-".to_owned(), |moment| format!("{moment:?}"))
+        found.map_or_else(|| "-".to_owned(), |point| format!("{point:?}"))
     };
     let at = |event: &str, more: &str| {
         format!(r#"{{"session_id":"s","cwd":"/app","hook_event_name":"{event}"{more}}}"#)
@@ -139,6 +139,6 @@ fn each_payload_maps_to_its_injection_point() {
         ("SessionEnd", r#","reason":"other""#, "-"),
         ("Notification", r#","message":"hello""#, "-"),
     ] {
-        assert_eq!(moment("claude-code", &at(event, more)), expected, "{event}");
+        assert_eq!(point("claude-code", &at(event, more)), expected, "{event}");
     }
 }

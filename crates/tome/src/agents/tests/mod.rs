@@ -3,7 +3,7 @@
 mod answers;
 mod fixtures;
 mod garbage;
-mod sameness;
+mod identities;
 mod titles;
 mod turns;
 

@@ -82,7 +82,7 @@ fn codex_and_gemini_name_their_sessions() {
 }
 
 #[test]
-fn the_first_title_of_every_opencode_session_is_none() {
+fn the_default_title_of_an_opencode_session_is_ignored() {
     let row = |title: &str| {
         let mut steps = Vec::new();
         let info = json!({"id": "s", "directory": "/app", "title": title});

@@ -22,6 +22,7 @@ use tome_proto::limits;
 use super::drain::drain;
 use super::maintenance::run_periodically;
 use super::state::Daemon;
+use crate::agents::AgentProfile;
 use crate::capture_rules::CaptureRules;
 use crate::config::Settings;
 use crate::import::{
@@ -34,7 +35,7 @@ use queue::{FileState, QueuedSession, RETRY_MS, TranscriptQueue, read_file_state
 const MAX_AGE_MS: u64 = 24 * 60 * 60 * 1000;
 const BATCH_EVENTS: usize = 1_000;
 /// Interval of the check for a transcript to read.
-const INTERVAL: Duration = Duration::from_secs(1);
+const TRANSCRIPTS_INTERVAL: Duration = Duration::from_secs(1);
 /// A file modified more recently than this may still be written to.
 const SETTLED_AFTER_MS: u64 = 2_000;
 /// Sessions to read before an idle daemon stops. The next daemon reads the others.
@@ -88,7 +89,7 @@ impl Projection for AgentTranscripts {
         Ok(())
     }
 
-    /// Does nothing: old events are no reason to read transcripts again.
+    /// Does nothing: old events do not cause transcripts to be read again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }
@@ -104,7 +105,7 @@ fn is_from_hook(event: &Event) -> bool {
 /// Reads transcripts until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
     if daemon.agent_transcripts.is_enabled {
-        run_periodically(daemon, INTERVAL, |daemon| {
+        run_periodically(daemon, TRANSCRIPTS_INTERVAL, |daemon| {
             read_next(daemon, false);
         })
         .await;
@@ -224,8 +225,8 @@ fn may_contain(source: &TranscriptSource, session: &QueuedSession) -> bool {
         return true;
     }
     let (path, id) = (source.path.to_string_lossy(), session.session.as_str());
-    // Gemini CLI names a chat after the first characters of its session id.
-    let short = id.get(..8).filter(|_| session.agent.as_str() == "gemini");
+    let prefix_chars = AgentProfile::of_agent(&session.agent).id_prefix_in_path;
+    let short = prefix_chars.and_then(|chars| id.get(..chars));
     source.format != TranscriptFormat::Storage
         && (path.contains(id) || short.is_some_and(|short| path.contains(short)))
 }

@@ -9,7 +9,7 @@ use tome_engine::{
 };
 use tonic::Status;
 
-use super::compose::ComposedInjection;
+use super::dispatch::ComposedInjection;
 use super::request::HookRequest;
 use super::{InjectionsService, injector};
 use crate::daemon::calls::CallKind;

@@ -10,7 +10,7 @@ use tome_model::Event;
 use tome_recall::is_worth_searching;
 use tonic::Status;
 
-use super::compose::ComposedInjection;
+use super::dispatch::ComposedInjection;
 use super::request::HookRequest;
 use super::{InjectionsService, injector};
 use crate::daemon::calls::CallKind;

@@ -4,7 +4,7 @@
 //! this request, unless it announces a tool call, which is not stored.
 
 mod before_tool;
-mod compose;
+mod dispatch;
 mod hint;
 mod record;
 mod request;
@@ -104,7 +104,7 @@ impl Injections for InjectionsService {
         let recorded = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let record = InjectionRecord {
                 at_ms: daemon.engine.clock().now().0,
-                moment: short(&record.moment),
+                point: short(&record.moment),
                 why: short(&record.why),
                 agent: agent.to_string(),
                 session_id: session.to_string(),
@@ -134,7 +134,7 @@ impl InjectionsService {
         request: &Arc<HookRequest>,
         is_awaited: impl Fn() -> bool,
     ) -> Result<String, Status> {
-        let injections = self.compose(request).await?;
+        let injections = self.compose_for_event(request).await?;
         let handed = Instant::now() <= request.deadline && is_awaited();
         let texts: Vec<String> = injections.iter().map(|one| one.text.text.clone()).collect();
         if !injections.is_empty() {
@@ -157,7 +157,7 @@ fn injector(daemon: &Daemon) -> Result<&Injector, Status> {
 fn record_to_wire(record: InjectionRecord) -> v1::InjectionRecord {
     v1::InjectionRecord {
         at_ms: record.at_ms,
-        moment: record.moment,
+        moment: record.point,
         why: record.why,
         agent: record.agent,
         session_id: record.session_id,

@@ -3,7 +3,7 @@
 use tome_engine::{InjectionRecord, Injector};
 use tome_home::HomeError;
 
-use super::compose::ComposedInjection;
+use super::dispatch::ComposedInjection;
 use super::injector;
 use super::request::HookRequest;
 use crate::daemon::state::Daemon;
@@ -20,7 +20,7 @@ pub(super) fn record_injections(
     for injection in injections {
         let record = InjectionRecord {
             at_ms: daemon.engine.clock().now().0,
-            moment: request.moment().to_owned(),
+            point: request.point_name().to_owned(),
             why: injection.reason.clone(),
             agent: request.agent.clone(),
             session_id: request.session.as_str().to_owned(),

@@ -98,7 +98,7 @@ impl HookRequest {
         self.budget.bytes > 0
     }
 
-    pub(super) fn moment(&self) -> &'static str {
+    pub(super) fn point_name(&self) -> &'static str {
         match self.kind {
             EventKind::ToolResult if self.is_before_tool() => "edit",
             EventKind::SubagentStart => "subagent",

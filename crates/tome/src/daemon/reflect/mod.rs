@@ -41,7 +41,7 @@ pub use service::ReflectionsService;
 
 const BATCH_EVENTS: usize = 1_000;
 /// Interval of the check for a session that is over.
-const INTERVAL: Duration = Duration::from_secs(1);
+const REFLECTION_INTERVAL: Duration = Duration::from_secs(1);
 /// The newest events of a session shown to the model: more than any context window holds.
 const EVENTS_MAX: usize = 2_000;
 /// The command named in the history of notes.
@@ -93,7 +93,7 @@ impl Projection for Reflector {
         Ok(())
     }
 
-    /// Does nothing: old events are no reason to reflect again.
+    /// Does nothing: old events do not start a reflection again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }
@@ -137,7 +137,7 @@ fn is_reason_to_reflect(event: &Event) -> bool {
 /// Reflects on sessions that are over until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
     if active_model(&daemon).is_some() {
-        run_periodically(Arc::clone(&daemon), INTERVAL, reflect_on_next).await;
+        run_periodically(Arc::clone(&daemon), REFLECTION_INTERVAL, reflect_on_next).await;
     }
     daemon.stop_requested().await;
     // Cancels the current reflection; the next daemon retries it.

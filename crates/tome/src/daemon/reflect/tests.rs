@@ -41,7 +41,7 @@ fn end_session(queue: &ReflectionQueue, ms: u64) {
 
 /// No model call was made, so no attempt is lost, however often the disk is full.
 #[test]
-fn a_try_that_cannot_be_written_down_is_none() {
+fn an_attempt_that_cannot_be_recorded_does_not_count() {
     let folder = tempfile::tempdir().unwrap();
     let (run, away) = (folder.path().join("run"), folder.path().join("away"));
     std::fs::create_dir(&run).unwrap();
@@ -76,7 +76,7 @@ fn a_try_that_cannot_be_written_down_is_none() {
 }
 
 #[test]
-fn a_clock_that_is_put_back_holds_nothing_up() {
+fn a_clock_set_back_does_not_delay_reflections() {
     let folder = tempfile::tempdir().unwrap();
     let queue = ReflectionQueue::open(folder.path().join("reflections.json"));
     let day_ms = 24 * 60 * 60 * 1_000;
@@ -108,7 +108,7 @@ fn silence_is_counted_from_the_last_arrival() {
 
 /// Hooks that miss a busy daemon leave their events in the spool, from where they arrive later.
 #[test]
-fn an_end_that_arrives_first_ends_the_session() {
+fn an_early_end_event_ends_the_session() {
     let folder = tempfile::tempdir().unwrap();
     let queue = ReflectionQueue::open(folder.path().join("reflections.json"));
     let record = |seq: u64, ms: u64, kind: EventKind| {
@@ -125,7 +125,7 @@ fn an_end_that_arrives_first_ends_the_session() {
     let done = AttemptOutcome::Done { written: Vec::new() };
     queue.finish(&ended, done, NOW_MS + 10_000).unwrap();
 
-    // The end of an empty continuation is no reason to interrupt the next one.
+    // The end of an empty continuation does not interrupt the next one.
     record(4, NOW_MS + 20_000, EventKind::Compaction);
     record(5, NOW_MS + 30_000, EventKind::UserMessage);
     assert_eq!(due(NOW_MS + 40_000), None, "the session goes on");

@@ -37,7 +37,7 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     }),
 };
 
-/// Tools that edit files or start a subagent: memory may have something to say before they run.
+/// Tools that edit files or start a subagent: memory may inject a text before they run.
 const NOTICED_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Agent|Task";
 
 /// Events with content of their own. Omitted: events that another one repeats (`PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`, `PreCompact`),
@@ -72,7 +72,7 @@ fn settings_file(environment: &Environment<'_>) -> PathBuf {
     )
 }
 
-/// The hooks, with `PreToolUse` for the tools that memory may have something to say about. It records
+/// The hooks, with `PreToolUse` for the tools before which memory may inject a text. It records
 /// nothing, and a failing hook does not block the tool in Claude Code.
 fn all_hook_groups(line: &str) -> Vec<(&'static str, Value)> {
     let hook = json!({ "type": "command", "command": line, "timeout": 5 });

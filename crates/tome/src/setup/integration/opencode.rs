@@ -46,7 +46,7 @@ pub fn plugin_package_folder(environment: &Environment<'_>) -> PathBuf {
     config_folder(environment).join("node_modules").join(PLUGIN_PACKAGE)
 }
 
-/// OpenCode also reads Claude Code's skills. Of two with the same name it uses the last.
+/// OpenCode also reads Claude Code's skills. It uses the last of two with the same name.
 fn skill_folders(environment: &Environment<'_>) -> Vec<PathBuf> {
     let of_person = [
         environment.folder_or_default("CLAUDE_CONFIG_DIR", ".claude").join("skills"),

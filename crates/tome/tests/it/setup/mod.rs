@@ -1,15 +1,15 @@
 //! `tome setup` on a user's home: detection, plan, installation, repair and undo.
 
-mod asking;
 mod codex_trust;
 mod doctor;
 mod files;
 mod flow;
-mod mending;
 pub mod plugins;
 mod properties;
+mod repair;
 mod skills;
-mod undoing;
+mod terminal;
+mod undo;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;

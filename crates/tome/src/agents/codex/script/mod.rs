@@ -40,7 +40,7 @@ pub(super) struct Script {
     pub(super) unread_calls: usize,
     /// Such calls that read more output of a command that still runs.
     pub(super) unread_polls: usize,
-    /// Of each `text(…)`, the calls made before it; `None` if not every one is certain.
+    /// The number of calls before each `text(…)`; `None` if one of them is uncertain.
     pub(super) prints: Option<Vec<usize>>,
     /// Whether the script goes on after a failed call.
     pub(super) catches_errors: bool,

@@ -114,7 +114,7 @@ fn a_call_that_may_not_run_is_not_read() {
 }
 
 #[test]
-fn an_outline_leaves_out_what_the_calls_say() {
+fn an_outline_omits_the_arguments_of_calls() {
     let patch = "*** Begin Patch\n*** Delete File: src/lexer.rs\n*** End Patch";
     let source = format!("const patch = {};\nawait tools.apply_patch(patch);", json!(patch));
     let outline = outline_script(&source, &[&json!({"command": patch})]);

@@ -1,4 +1,4 @@
-//! Composes the texts to inject after an event, each within its deadline and token budget.
+//! Chooses the texts to inject after an event and composes them, each within its deadline and token budget.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +16,7 @@ use tonic::Status;
 
 use super::request::HookRequest;
 use super::{InjectionsService, injector};
+use crate::agents::AgentProfile;
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::recall_status;
 use crate::daemon::grpc_status::status_of;
@@ -49,12 +50,6 @@ enum ResumeUpdate {
     Changed(InjectionText),
 }
 
-/// Whether the start text is still in an agent's context after a resume. OpenCode gets it as a part
-/// of the system prompt, which each process builds again.
-fn keeps_start_text(agent: &str) -> bool {
-    agent != "opencode"
-}
-
 impl ComposedInjection {
     pub(super) fn new(reason: &str, text: InjectionText) -> Self {
         let reason = reason.to_owned();
@@ -72,7 +67,7 @@ impl ComposedInjection {
 
 impl InjectionsService {
     /// Composes everything to inject after an event.
-    pub(super) async fn compose(
+    pub(super) async fn compose_for_event(
         &self,
         request: &Arc<HookRequest>,
     ) -> Result<Vec<ComposedInjection>, Status> {
@@ -124,7 +119,7 @@ impl InjectionsService {
         }
         let reason = if request.source.is_empty() { "start" } else { &request.source };
         let reason = tome_model::truncate_to(reason, REASON_BYTES_MAX);
-        if request.source == "resume" && keeps_start_text(&request.agent) {
+        if request.source == "resume" && AgentProfile::by_name(&request.agent).keeps_start_text {
             match self.compose_resume(request).await? {
                 ResumeUpdate::Unknown => {}
                 ResumeUpdate::Unchanged => return Ok(None),

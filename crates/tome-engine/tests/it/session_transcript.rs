@@ -7,7 +7,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
 use tome_home::{EventQuery, Home, Projection, Store, StoreMode, Stores};
-use tome_ledger::Engine;
+use tome_ledger::StorageEngine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
 use tome_recall::{SessionTranscriptLine, Transcripts};
 use tome_redact::Redactor;
@@ -17,7 +17,7 @@ struct Scene {
     _folder: tempfile::TempDir,
     stores: Arc<Stores>,
     intake: Intake,
-    copies: Transcripts,
+    transcripts: Transcripts,
     clock: Arc<dyn Clock>,
     recorded: u64,
 }
@@ -29,16 +29,16 @@ impl Scene {
         let folder = tome_testkit::temporary_folder();
         let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
         let home = Home::at(folder.path());
-        let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+        let stores = Arc::new(Stores::new(home, mode, StorageEngine::DEFAULT, Arc::clone(&clock)));
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
-        let copies = Transcripts::new(stores.shared_projects(), Arc::clone(&clock));
-        Self { _folder: folder, stores, intake, copies, clock, recorded: 0 }
+        let transcripts = Transcripts::new(stores.shared_projects(), Arc::clone(&clock));
+        Self { _folder: folder, stores, intake, transcripts, clock, recorded: 0 }
     }
 
     /// Simulates a restart of the daemon.
     fn restart(&mut self) {
-        self.copies = Transcripts::new(self.stores.shared_projects(), Arc::clone(&self.clock));
+        self.transcripts = Transcripts::new(self.stores.shared_projects(), Arc::clone(&self.clock));
     }
 
     /// Records a message; each one happened earlier than the one before it.
@@ -64,13 +64,13 @@ impl Scene {
     }
 
     fn catch_up(&self) {
-        let copied = self.copies.write_new(&self.store(ROOT)).unwrap();
+        let copied = self.transcripts.write_new(&self.store(ROOT)).unwrap();
         assert_eq!(copied.failed, Vec::<String>::new());
-        assert!(!Projection::is_behind(&self.copies, &self.store(ROOT)).unwrap());
+        assert!(!Projection::is_behind(&self.transcripts, &self.store(ROOT)).unwrap());
     }
 
     fn file(&self, root: &str, name: &str) -> PathBuf {
-        self.copies.file_path(root, &session(name))
+        self.transcripts.file_path(root, &session(name))
     }
 
     fn text(&self, name: &str) -> String {
@@ -109,11 +109,14 @@ impl Scene {
         let found = |line: &&&str| expected.iter().any(|one| one == *line);
         let copied: Vec<&str> = lines.iter().filter(found).copied().collect();
         assert_eq!(copied, expected, "in {text}");
-        let numbers =
-            self.copies.find_lines(&self.store(root), &events.iter().collect::<Vec<_>>()).unwrap();
+        let numbers = self
+            .transcripts
+            .find_lines(&self.store(root), &events.iter().collect::<Vec<_>>())
+            .unwrap();
         for ((number, event), line) in numbers.iter().zip(&events).zip(&expected) {
             assert_eq!(lines[*number as usize - 1], line);
-            let there = self.copies.read_line(&self.store(root), root, &session(name), *number);
+            let there =
+                self.transcripts.read_line(&self.store(root), root, &session(name), *number);
             assert_eq!(there.unwrap(), SessionTranscriptLine::Event(Box::new(event.clone())));
         }
     }
@@ -211,7 +214,7 @@ fn lines_written_before_a_crash_are_not_written_twice() {
     scene.record(ROOT, "s1", "two");
     scene.record(ROOT, "s1", "three");
     // Writes lines beyond the cursor, like a daemon that is killed before it moves the cursor.
-    scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
+    scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap();
     assert_eq!(scene.text("s1").lines().count(), 3);
     scene.restart();
     scene.record(ROOT, "s1", "four");
@@ -221,13 +224,13 @@ fn lines_written_before_a_crash_are_not_written_twice() {
 }
 
 #[test]
-fn lines_lost_in_a_power_failure_are_written_again() {
+fn lines_lost_in_a_power_failure_are_rewritten() {
     let mut scene = Scene::new(StoreMode::PerProject);
     scene.record(ROOT, "s1", "one");
     scene.catch_up();
     scene.record(ROOT, "s1", "two");
     scene.record(ROOT, "s1", "three");
-    scene.copies.rebuild(&scene.store(ROOT), None).unwrap();
+    scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap();
     // The file has its length, but zeros where a page was never written.
     let mut bytes = std::fs::read(scene.file(ROOT, "s1")).unwrap();
     let second = scene.text("s1").lines().next().unwrap().len() + 1;
@@ -251,11 +254,14 @@ fn foreign_lines_keep_their_numbers() {
     scene.check(ROOT, "s1");
     let numbers = |scene: &Scene| {
         let events = scene.events(ROOT, "s1");
-        scene.copies.find_lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>()).unwrap()
+        scene
+            .transcripts
+            .find_lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>())
+            .unwrap()
     };
     assert_eq!(numbers(&scene), [1, 6]);
     let line = |scene: &Scene, n| {
-        scene.copies.read_line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap()
+        scene.transcripts.read_line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap()
     };
     assert_eq!(line(&scene, 2), SessionTranscriptLine::Foreign("a note by hand".into()));
     assert_eq!(line(&scene, 5), SessionTranscriptLine::Foreign("no end".into()));
@@ -263,10 +269,10 @@ fn foreign_lines_keep_their_numbers() {
     assert_eq!(line(&scene, 0), SessionTranscriptLine::Missing { lines: 6 });
     // Also after a rebuild.
     let before = scene.text("s1");
-    let rebuilt = scene.copies.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
+    let rebuilt = scene.transcripts.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
     assert_eq!((rebuilt.files, rebuilt.changed, rebuilt.events, rebuilt.foreign), (1, 0, 2, 4));
     assert_eq!(scene.text("s1"), before);
-    assert_eq!(scene.copies.rebuild(&scene.store(ROOT), Some("/else")).unwrap().files, 0);
+    assert_eq!(scene.transcripts.rebuild(&scene.store(ROOT), Some("/else")).unwrap().files, 0);
 }
 
 #[test]
@@ -297,8 +303,10 @@ fn a_missing_or_truncated_file_is_rebuilt() {
             }
             // The damage is noticed when a line is read or more is written.
             if n % 2 == 0 {
-                let there =
-                    scene.copies.read_line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
+                let there = scene
+                    .transcripts
+                    .read_line(&scene.store(ROOT), ROOT, &session("s1"), 3)
+                    .unwrap();
                 assert!(matches!(there, SessionTranscriptLine::Event(_)) || n == 4, "{there:?}");
             } else {
                 scene.record(ROOT, "s1", "four");
@@ -319,8 +327,8 @@ fn a_session_in_two_projects_has_a_transcript_in_each() {
             scene.record(ROOT, "s1", &format!("here {n}"));
             scene.record(other, "s1", &format!("there {n}"));
         }
-        scene.copies.write_new(&scene.store(ROOT)).unwrap();
-        scene.copies.write_new(&scene.store(other)).unwrap();
+        scene.transcripts.write_new(&scene.store(ROOT)).unwrap();
+        scene.transcripts.write_new(&scene.store(other)).unwrap();
         scene.check(ROOT, "s1");
         scene.check(other, "s1");
         let lines = |scene: &Scene, root: &str| {
@@ -333,7 +341,7 @@ fn a_session_in_two_projects_has_a_transcript_in_each() {
         scene.check(ROOT, "s1");
         let after = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
         assert_eq!(before, after);
-        let found = scene.copies.find_session(&scene.store(ROOT), "s1").unwrap();
+        let found = scene.transcripts.find_session(&scene.store(ROOT), "s1").unwrap();
         assert_eq!(found, Some(session("s1")));
     }
 }
@@ -344,10 +352,10 @@ fn an_unwritable_session_does_not_block_others() {
     scene.record(ROOT, "bad", "x");
     let file = scene.file(ROOT, "bad");
     std::fs::create_dir_all(&file).unwrap();
-    let error = scene.copies.write_new(&scene.store(ROOT)).unwrap_err().to_string();
+    let error = scene.transcripts.write_new(&scene.store(ROOT)).unwrap_err().to_string();
     assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
     scene.record(ROOT, "good", "y");
-    let copied = scene.copies.write_new(&scene.store(ROOT)).unwrap();
+    let copied = scene.transcripts.write_new(&scene.store(ROOT)).unwrap();
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
     scene.check(ROOT, "good");
     std::fs::remove_dir(&file).unwrap();
@@ -365,14 +373,15 @@ fn sessions_are_found_by_folder_name() {
         scene.record(ROOT, name, "x");
         scene.catch_up();
         let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
-        let found = scene.copies.find_session(&scene.store(ROOT), folder.to_str().unwrap());
+        let found = scene.transcripts.find_session(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
-    let line = scene.copies.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+    let line =
+        scene.transcripts.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
     assert_eq!(line, SessionTranscriptLine::Missing { lines: 0 });
     assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
-        let found = scene.copies.find_session(&scene.store(ROOT), unknown).unwrap();
+        let found = scene.transcripts.find_session(&scene.store(ROOT), unknown).unwrap();
         assert_eq!(found, None);
     }
 }
@@ -418,7 +427,7 @@ proptest! {
                 Step::Record(of, text) => scene.record(ROOT, &name(of), &text),
                 Step::CatchUp => scene.catch_up(),
                 Step::Restart => scene.restart(),
-                Step::RebuildOnly => { scene.copies.rebuild(&scene.store(ROOT), None).unwrap(); }
+                Step::RebuildOnly => { scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap(); }
                 Step::AppendRaw(of, text) => if scene.file(ROOT, &name(of)).exists() {
                     scene.append_raw(&name(of), text.as_bytes());
                 },

@@ -1,12 +1,16 @@
-//! Size caps, and that no partial secret survives at a cut.
+//! Tests of `Sealer` through its public API: size caps, and that no partial secret survives at a cut.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tome_model::{Draft, Identity, Millis, Tool, limits, truncate_to};
+use tome_redact::Redactor;
 use tome_testkit::prompt_draft;
 
-use super::redactor;
 use crate::Sealer;
+
+fn redactor() -> Redactor {
+    Redactor::new(&[]).unwrap()
+}
 
 /// Fragments of secrets, names, quotes, marks and private tags, to be combined in any order.
 const PIECES: &[&str] = &[
@@ -107,7 +111,7 @@ fn seal(sealer: &Sealer, draft: Draft) -> Draft {
 }
 
 #[test]
-fn a_draft_that_fits_and_holds_no_secret_is_left_alone() {
+fn a_short_draft_without_secrets_is_unchanged() {
     let draft = Draft {
         tool: Some(Tool {
             name: "Bash".to_owned(),
@@ -150,7 +154,7 @@ fn secrets_are_cut_from_text_tool_and_meta_but_not_from_paths() {
 }
 
 #[test]
-fn a_long_text_keeps_head_and_tail_and_says_what_went() {
+fn a_long_text_keeps_head_and_tail_and_marks_the_cut() {
     let text = format!("start {} end", "é middle ".repeat(20_000));
     let sealed = seal(&sealer(1000), draft(&text));
     assert!(sealed.text.len() <= 1000, "{}", sealed.text.len());
@@ -334,7 +338,7 @@ proptest! {
     }
 
     #[test]
-    fn any_sealed_tool_fits_and_stays(
+    fn sealing_any_tool_fits_the_cap_and_is_idempotent(
         rows in prop::collection::vec((any_text(), any_text()), 0..8),
         max in 64usize..2_000,
     ) {
@@ -346,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn any_sealed_text_fits_and_stays(text in any_text(), max in 64usize..300) {
+    fn sealing_any_text_fits_the_cap_and_is_idempotent(text in any_text(), max in 64usize..300) {
         let sealed = seal(&sealer(max), draft(&text));
         prop_assert!(sealed.text.len() <= max);
     }

@@ -1,9 +1,12 @@
-//! Seals a draft: redacts secrets and caps the size.
+//! Seals a draft before it is stored: redacts secrets and private parts and caps the size.
+//!
+//! Pure functions: no files, clock or randomness. They run in the hook before the spool and in the
+//! daemon before the ledger, so sealing is idempotent. `tome_redact` finds what to remove.
 //!
 //! An overlong text keeps its head and tail, joined by `tome_model::cut_mark`. Each end is redacted
 //! together with a margin beyond the kept part, so that a secret across the cut is either seen
 //! whole or dropped. Secrets are searched in these two windows only, private tags in the whole
-//! text. Sealing is idempotent.
+//! text.
 
 use std::borrow::Cow;
 
@@ -63,8 +66,8 @@ impl Sealer {
             }
             None => 0,
         };
-        let room = limits::META_BYTES_MAX - TEXT_BYTES_MIN;
-        let mut meta = match self.seal_json(&Value::Object(meta), room, &mut cut_bytes) {
+        let budget = limits::META_BYTES_MAX - TEXT_BYTES_MIN;
+        let mut meta = match self.seal_json(&Value::Object(meta), budget, &mut cut_bytes) {
             Value::Object(meta) => meta,
             // Too many small values: it had to become text.
             other => Map::from_iter([("meta".to_owned(), other)]),
@@ -97,8 +100,8 @@ impl Sealer {
         }
         *cut_bytes += whole_cut;
         // Escaping quotes can double the length, so only half the cap is available.
-        let room = (bytes_max / 2).saturating_sub(16).max(TEXT_BYTES_MIN);
-        Value::String(self.seal_text(whole.to_string(), room, cut_bytes))
+        let budget = (bytes_max / 2).saturating_sub(16).max(TEXT_BYTES_MIN);
+        Value::String(self.seal_text(whole.to_string(), budget, cut_bytes))
     }
 
     fn seal_leaves(&self, value: &Value, bytes_max: usize) -> (Value, usize) {
@@ -156,18 +159,18 @@ impl Sealer {
         bytes_max: usize,
         cut_bytes: &mut usize,
     ) -> String {
-        let mut room = bytes_max.saturating_sub(cut_mark(text_len).len());
+        let mut budget = bytes_max.saturating_sub(cut_mark(text_len).len());
         loop {
-            let (head, head_bytes) = head.take_head(room.div_ceil(2));
-            let (tail, tail_bytes) = tail.take_tail(room / 2);
+            let (head, head_bytes) = head.take_head(budget.div_ceil(2));
+            let (tail, tail_bytes) = tail.take_tail(budget / 2);
             let cut = text_len - head_bytes - tail_bytes;
             let joined = format!("{head}{}{tail}", cut_mark(cut));
             let sealed = self.redactor.redact(&joined);
-            if sealed.len() <= bytes_max || room == 0 {
+            if sealed.len() <= bytes_max || budget == 0 {
                 *cut_bytes += cut;
                 return sealed.into_owned();
             }
-            room = room.saturating_sub((sealed.len() - bytes_max).max(room / 8 + 1));
+            budget = budget.saturating_sub((sealed.len() - bytes_max).max(budget / 8 + 1));
         }
     }
 }
@@ -191,9 +194,9 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
         let mut out = String::new();
         let mut at = self.from;
         for cut in &self.cuts {
-            let room = bytes_max - out.len();
+            let budget = bytes_max - out.len();
             let plain = cut.start.saturating_sub(at);
-            if cut.start >= self.to || plain + cut.mark.len() > room {
+            if cut.start >= self.to || plain + cut.mark.len() > budget {
                 break;
             }
             out.push_str(slice_or_empty(self.text, at, cut.start));
@@ -212,23 +215,23 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
     /// covers.
     fn take_tail(&self, bytes_max: usize) -> (String, usize) {
         let mut parts: Vec<String> = Vec::new();
-        let mut room = bytes_max;
+        let mut budget = bytes_max;
         let mut at = self.to;
         for cut in self.cuts.iter().rev() {
             let plain = at.saturating_sub(cut.end);
-            if cut.end <= self.from || plain + cut.mark.len() > room {
+            if cut.end <= self.from || plain + cut.mark.len() > budget {
                 break;
             }
             let mut part = String::new();
             cut.mark.push_to(&mut part);
             part.push_str(slice_or_empty(self.text, cut.end, at));
-            room -= part.len();
+            budget -= part.len();
             parts.push(part);
             at = cut.start.max(self.from);
         }
         let next_cut = self.cuts.iter().rfind(|cut| cut.end <= at);
         let stop = next_cut.map_or(self.from, |cut| cut.end.max(self.from));
-        let start = self.text.ceil_char_boundary(stop.max(at.saturating_sub(room)));
+        let start = self.text.ceil_char_boundary(stop.max(at.saturating_sub(budget)));
         let start = find_mark_around(self.text, start).map_or(start, |(_, end)| end.min(at));
         parts.push(slice_or_empty(self.text, start, at).to_owned());
         let out: String = parts.into_iter().rev().collect();
@@ -258,3 +261,6 @@ fn min_json_len(value: &Value) -> usize {
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }
 }
+
+#[cfg(test)]
+mod tests;

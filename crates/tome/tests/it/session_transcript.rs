@@ -13,7 +13,7 @@ pub fn session_folder(world: &World, session: &str) -> PathBuf {
 }
 
 /// Returns a session's transcript once it has this many lines.
-pub fn copied(world: &World, session: &str, lines: usize) -> String {
+pub fn transcript_text(world: &World, session: &str, lines: usize) -> String {
     let file = session_folder(world, session).join("messages.jsonl");
     eventually("the copy of a session", || {
         let text = std::fs::read_to_string(&file).unwrap_or_default();
@@ -42,7 +42,7 @@ fn every_event_is_a_line_in_the_format_of_events() {
         world.hook(&["claude-code"], prompt("from a hook"));
         world.tome(&["events"]);
         world.ingest(&line("e3", MORNING_MS, "日本語 \u{2028} \"quoted\""));
-        let text = copied(&world, "s1", 3);
+        let text = transcript_text(&world, "s1", 3);
         assert_eq!(text.lines().collect::<Vec<_>>(), events(&world));
         assert!(text.ends_with('\n'));
         let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
@@ -73,7 +73,7 @@ fn a_killed_daemon_neither_skips_nor_repeats_a_line() {
         world.kill_daemon();
     }
     world.tome(&["start"]);
-    let text = copied(&world, "s1", 120);
+    let text = transcript_text(&world, "s1", 120);
     let ids: Vec<String> = text
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_str().unwrap().to_owned())
@@ -86,12 +86,12 @@ fn a_killed_daemon_neither_skips_nor_repeats_a_line() {
 fn manual_changes_to_the_file_are_repaired_or_tolerated() {
     let world = world();
     world.ingest(&(line("e1", MORNING_MS, "one") + &line("e2", MORNING_MS + 1, "two")));
-    let whole = copied(&world, "s1", 2);
+    let whole = transcript_text(&world, "s1", 2);
     let file = session_folder(&world, "s1").join("messages.jsonl");
     // A line added by hand stays.
     std::fs::write(&file, format!("{whole}a line by hand\n")).unwrap();
     world.ingest(&line("e3", MORNING_MS + 2, "three"));
-    let with_hand = copied(&world, "s1", 4);
+    let with_hand = transcript_text(&world, "s1", 4);
     assert!(with_hand.starts_with(&format!("{whole}a line by hand\n")), "{with_hand}");
     let ran = world.tome(&["admin", "rebuild-messages"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -108,26 +108,26 @@ fn manual_changes_to_the_file_are_repaired_or_tolerated() {
         (&told["files"], &told["changed"], &told["events"]),
         (&json!(1), &json!(1), &json!(3))
     );
-    assert!(copied(&world, "s1", 3).starts_with(&whole));
+    assert!(transcript_text(&world, "s1", 3).starts_with(&whole));
     std::fs::remove_file(&file).unwrap();
     world.ingest(&line("e4", MORNING_MS + 3, "four"));
-    assert!(copied(&world, "s1", 4).starts_with(&whole));
+    assert!(transcript_text(&world, "s1", 4).starts_with(&whole));
     let none = world.tome(&["admin", "rebuild-messages", "--project", "/nobody"]);
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
     assert!(none.stderr.contains("no sessions yet"), "{}", none.stderr);
 }
 
 #[test]
-fn an_edited_overview_stays_byte_for_byte() {
+fn an_edited_overview_is_never_changed() {
     let world = world();
     world.ingest(&line("e1", MORNING_MS, "one"));
-    copied(&world, "s1", 1);
+    transcript_text(&world, "s1", 1);
     let overview = session_folder(&world, "s1").join("working-memory/overview.md");
     let mine = "# Mine\r\n\r\n## Current Task\nship it  \n";
     std::fs::write(&overview, mine).unwrap();
     world.tome(&["stop"]);
     world.ingest(&line("e2", MORNING_MS + 1, "two"));
-    copied(&world, "s1", 2);
+    transcript_text(&world, "s1", 2);
     assert_eq!(std::fs::read_to_string(&overview).unwrap(), mine);
     let read =
         world.tome(&["memory", "read", "overview.md", "--session", "s1", "--project", "/app"]);
@@ -142,6 +142,6 @@ fn sessions_with_unusual_names_have_their_own_folders() {
         world.ingest(&line_with(&json!({"id": format!("e{n}"), "session_id": session})));
     }
     for folder in ["~%2E%2E", "~a%2Fb", "~%2Ehidden", "~CON"] {
-        copied(&world, folder, 1);
+        transcript_text(&world, folder, 1);
     }
 }

@@ -2,14 +2,14 @@
 
 /// A storage engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Engine {
+pub enum StorageEngine {
     /// fjall, an LSM store in Rust.
     Fjall,
     /// RocksDB, in builds with the cargo feature `rocksdb`.
     RocksDb,
 }
 
-impl Engine {
+impl StorageEngine {
     /// The engine of new stores, unless configured otherwise.
     pub const DEFAULT: Self = Self::Fjall;
 
@@ -34,7 +34,7 @@ impl Engine {
     }
 }
 
-impl std::fmt::Display for Engine {
+impl std::fmt::Display for StorageEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.as_str())
     }

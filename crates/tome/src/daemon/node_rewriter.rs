@@ -27,7 +27,7 @@ use crate::config::{Settings, SummarizerKind};
 use crate::model_key::KeySource;
 
 /// Interval of the check for nodes to rewrite.
-const INTERVAL: Duration = Duration::from_secs(2);
+const REWRITE_INTERVAL: Duration = Duration::from_secs(2);
 /// Nodes per page.
 const PAGE_NODES: usize = 16;
 /// Attempts per node with an unusable response before it is left as it is.
@@ -37,11 +37,11 @@ const CALL_ATTEMPTS_MAX: u32 = 3;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The summarizer model and its state.
-pub struct Polisher {
+pub struct NodeRewriter {
     summarizer: Result<ModelSummarizer, String>,
     name: String,
     stop: CancelToken,
-    polished: AtomicU64,
+    rewritten: AtomicU64,
     backoff: Mutex<Backoff>,
 }
 
@@ -53,7 +53,7 @@ struct Backoff {
     attempts: HashMap<String, u32>,
 }
 
-impl Polisher {
+impl NodeRewriter {
     /// Builds the configured model; `None` if there is none. Sends nothing.
     pub fn new(
         settings: &Settings,
@@ -84,7 +84,7 @@ impl Polisher {
             summarizer: summarizer.map_err(|failure| failure.to_string()),
             name,
             stop,
-            polished: AtomicU64::new(0),
+            rewritten: AtomicU64::new(0),
             backoff: Mutex::default(),
         })
     }
@@ -97,7 +97,7 @@ impl Polisher {
         };
         v1::ModelMeter {
             name: self.name.clone(),
-            polished: self.polished.load(Ordering::Relaxed),
+            polished: self.rewritten.load(Ordering::Relaxed),
             problem,
             ..v1::ModelMeter::default()
         }
@@ -112,7 +112,7 @@ impl Polisher {
     }
 
     /// Rewrites the closed nodes of one store until none is left or the model must back off.
-    fn polish_store(&self, daemon: &Daemon, store: &Store) -> Result<(), HomeError> {
+    fn rewrite_store(&self, daemon: &Daemon, store: &Store) -> Result<(), HomeError> {
         let Ok(summarizer) = &self.summarizer else { return Ok(()) };
         let mut after = None;
         loop {
@@ -121,7 +121,7 @@ impl Polisher {
                 if self.is_backing_off() || daemon.is_stopping() {
                     return Ok(());
                 }
-                self.polish_node(daemon, store, summarizer, node)?;
+                self.rewrite_node(daemon, store, summarizer, node)?;
             }
             after = page.more_after;
             if after.is_none() {
@@ -130,7 +130,7 @@ impl Polisher {
         }
     }
 
-    fn polish_node(
+    fn rewrite_node(
         &self,
         daemon: &Daemon,
         store: &Store,
@@ -151,7 +151,7 @@ impl Polisher {
                 let now = daemon.engine.clock().now();
                 let done = replace_summary(store, node, &source, summary, &self.name, now)?;
                 if matches!(done, ReplaceOutcome::Version(_)) {
-                    self.polished.fetch_add(1, Ordering::Relaxed);
+                    self.rewritten.fetch_add(1, Ordering::Relaxed);
                 }
                 self.backoff().problem.clear();
             }
@@ -178,24 +178,24 @@ impl Polisher {
 
 /// Rewrites contents until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
-    let Some(polisher) = daemon.models.polisher.clone() else { return };
-    let mut tick = tokio::time::interval(INTERVAL);
+    let Some(rewriter) = daemon.models.rewriter.clone() else { return };
+    let mut tick = tokio::time::interval(REWRITE_INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
             () = daemon.stop_requested() => {
-                polisher.stop.cancel();
+                rewriter.stop.cancel();
                 return;
             }
             _ = tick.tick() => {}
         }
-        if polisher.is_backing_off() {
+        if rewriter.is_backing_off() {
             continue;
         }
-        let (shared, worker) = (Arc::clone(&daemon), Arc::clone(&polisher));
+        let (shared, worker) = (Arc::clone(&daemon), Arc::clone(&rewriter));
         let work = tokio::task::spawn_blocking(move || {
             for store in shared.engine.stores().open_stores() {
-                if let Err(error) = worker.polish_store(&shared, &store) {
+                if let Err(error) = worker.rewrite_store(&shared, &store) {
                     shared.log.write(&format!(
                         "cannot rewrite the contents of {}: {error}",
                         store.path().display()
@@ -206,7 +206,7 @@ pub async fn run(daemon: Arc<Daemon>) {
         tokio::select! {
             () = daemon.stop_requested() => {
                 // The interrupted node keeps its built-in summary.
-                polisher.stop.cancel();
+                rewriter.stop.cancel();
                 return;
             }
             // A panic is logged by the thread.

@@ -1,13 +1,27 @@
-//! Names, descriptions and schemas of the tools, written by hand because every word goes into a
-//! prompt. A schema lists each argument once; aliases are accepted but not listed.
+//! The tools, one row each: name, toolset, description, schema, effect and function. Descriptions
+//! and schemas are written by hand because every word goes into a prompt. A schema lists each
+//! argument once; aliases are accepted but not listed.
+
+use std::sync::LazyLock;
 
 use serde_json::{Value, json};
 
 use super::answer::insert_field;
-use super::{ToolEffect, ToolSpec};
+use super::{ToolEffect, ToolFn, ToolSpec};
+use super::{anthropic, coder, contents, notes, recall, show, topics};
+
+static TOOLS: LazyLock<Vec<ToolSpec>> = LazyLock::new(build_specs);
 
 /// All tools, in the order in which they are offered.
-pub(super) fn all() -> Vec<ToolSpec> {
+pub(super) fn all_tools() -> &'static [ToolSpec] {
+    &TOOLS
+}
+
+pub(super) fn find_tool(name: &str) -> Option<&'static ToolSpec> {
+    TOOLS.iter().find(|tool| tool.name == name)
+}
+
+fn build_specs() -> Vec<ToolSpec> {
     let mut all = recall_specs();
     all.extend(note_specs());
     all.extend(coder_specs());
@@ -18,20 +32,23 @@ pub(super) fn all() -> Vec<ToolSpec> {
 }
 
 fn recall_specs() -> Vec<ToolSpec> {
-    let tool = |name, description, fields| ToolSpec {
+    let tool = |name, run: ToolFn, description, needed, fields| ToolSpec {
         name,
         toolset: "recall",
         description,
-        schema: object_schema(&["query"], fields),
+        schema: object_schema(needed, fields),
         effect: ToolEffect::Reads,
+        run,
     };
     vec![
         tool(
             "recall_memory",
+            recall::recall_memory,
             "Search earlier sessions, notes and lessons. Use specific words: names, paths, error \
              codes, times (last week). Open the hit that matters with memory_show. \
              For history: sort time, a line per turn. scope instructions: what the user \
              always wants.",
+            &["query"],
             json!({
                 "query": string_schema(),
                 "scope": {
@@ -56,19 +73,21 @@ fn recall_specs() -> Vec<ToolSpec> {
                 "tokens": { "type": "integer", "default": 400 },
             }),
         ),
-        ToolSpec {
-            name: "memory_show",
-            toolset: "recall",
-            description: "Open a citation from recall_memory, such as #123: a message with its \
-                          turn, a note, summary or excerpt. Also a session by its id, or a day, \
-                          week or month: toc:day:2026-11-14.",
-            schema: object_schema(&["citation"], json!({ "citation": string_schema() })),
-            effect: ToolEffect::Reads,
-        },
+        tool(
+            "memory_show",
+            show::memory_show,
+            "Open a citation from recall_memory, such as #123: a message with its turn, a note, \
+             summary or excerpt. Also a session by its id, or a day, week or month: \
+             toc:day:2026-11-14.",
+            &["citation"],
+            json!({ "citation": string_schema() }),
+        ),
         tool(
             "teleport_query",
+            recall::teleport_query,
             "Search the table of contents: node and grip ids with previews, for get_node and \
              expand_grip.",
+            &["query"],
             json!({
                 "query": string_schema(),
                 "limit": { "type": "integer", "default": 10 },
@@ -85,34 +104,43 @@ fn recall_specs() -> Vec<ToolSpec> {
 }
 
 fn note_specs() -> Vec<ToolSpec> {
-    let note = |name, description, needed, fields| ToolSpec {
+    let note = |name, run: ToolFn, effect, description, needed, fields| ToolSpec {
         name,
         toolset: "notes",
         description,
         schema: object_schema(needed, add_scope_fields(fields)),
-        effect: match name {
-            "memory_append" => ToolEffect::Adds,
-            "memory_patch" | "memory_update" => ToolEffect::Replaces,
-            "memory_write" | "memory_delete" => ToolEffect::ReplacesIdempotently,
-            _ => ToolEffect::Reads,
-        },
+        effect,
+        run,
     };
     vec![
-        note("memory_list", "List all notes: path, summary, size in bytes.", &[], json!({})),
+        note(
+            "memory_list",
+            notes::list,
+            ToolEffect::Reads,
+            "List all notes: path, summary, size in bytes.",
+            &[],
+            json!({}),
+        ),
         note(
             "memory_view",
+            notes::view,
+            ToolEffect::Reads,
             "Show the notes index, or all files with type, description and date.",
             &[],
             json!({ "target": { "type": "string", "enum": ["index", "files"] } }),
         ),
         note(
             "memory_read",
+            notes::read,
+            ToolEffect::Reads,
             "Read a note, as Markdown.",
             &["path"],
             json!({ "path": described_string_schema("such as facts/user.md") }),
         ),
         note(
             "memory_write",
+            notes::write,
+            ToolEffect::ReplacesIdempotently,
             "Create or overwrite a note. Facts go to facts/, experience to episodes/YYYY-MM.md; a \
              typed note also needs name, description and type.",
             &["path", "content"],
@@ -130,6 +158,8 @@ fn note_specs() -> Vec<ToolSpec> {
         ),
         note(
             "memory_append",
+            notes::append,
+            ToolEffect::Adds,
             "Append to a note, such as episodes/2026-03.md.",
             &["path", "entry"],
             json!({
@@ -141,6 +171,8 @@ fn note_specs() -> Vec<ToolSpec> {
         ),
         note(
             "memory_patch",
+            notes::patch,
+            ToolEffect::Replaces,
             "Replace texts in a note, all or none; each old text must occur exactly once. Give \
              patches, or old_str and new_str.",
             &["path"],
@@ -160,6 +192,8 @@ fn note_specs() -> Vec<ToolSpec> {
         ),
         note(
             "memory_update",
+            notes::update,
+            ToolEffect::Replaces,
             "Replace the first occurrence of a text in a note and update its date.",
             &["filename", "old_text", "new_text"],
             json!({
@@ -171,6 +205,8 @@ fn note_specs() -> Vec<ToolSpec> {
         ),
         note(
             "memory_delete",
+            notes::delete,
+            ToolEffect::ReplacesIdempotently,
             "Delete a note that is no longer true or needed.",
             &["filename"],
             json!({ "filename": string_schema() }),
@@ -213,6 +249,7 @@ fn coder_specs() -> Vec<ToolSpec> {
                 }),
             ),
             effect: ToolEffect::Reads,
+            run: coder::recall,
         },
         ToolSpec {
             name: "coder_memory_store",
@@ -223,21 +260,24 @@ fn coder_specs() -> Vec<ToolSpec> {
                           with #success or #failure. One insight, or up to 3 as insights.",
             schema: object_schema(&[], one_or_more),
             effect: ToolEffect::Adds,
+            run: coder::store,
         },
     ]
 }
 
 fn contents_specs() -> Vec<ToolSpec> {
-    let tool = |name, description, needed, fields| ToolSpec {
+    let tool = |name, run: ToolFn, description, needed, fields| ToolSpec {
         name,
         toolset: "contents",
         description,
         schema: object_schema(needed, fields),
         effect: ToolEffect::Reads,
+        run,
     };
     vec![
         tool(
             "get_toc_root",
+            contents::get_toc_root,
             "Contents of this project by year, month, week, day: titles and node ids. Start here, \
              then get_node, then expand_grip.",
             &[],
@@ -245,12 +285,14 @@ fn contents_specs() -> Vec<ToolSpec> {
         ),
         tool(
             "get_node",
+            contents::get_node,
             "Read a node: title, bullets with grip ids, keywords, children.",
             &["node_id"],
             json!({ "node_id": described_string_schema("such as toc:day:2026-11-14"), "version": integer_schema() }),
         ),
         tool(
             "browse_toc",
+            contents::browse_toc,
             "List a node's children, or the nodes of a time.",
             &[],
             json!({
@@ -262,6 +304,7 @@ fn contents_specs() -> Vec<ToolSpec> {
         ),
         tool(
             "get_events",
+            contents::get_events,
             "List events of a time or session: messages and actions, cut at 500 bytes.",
             &[],
             json!({
@@ -275,6 +318,7 @@ fn contents_specs() -> Vec<ToolSpec> {
         ),
         tool(
             "expand_grip",
+            contents::expand_grip,
             "Show a bullet's source excerpt and the events around it.",
             &["grip_id"],
             json!({ "grip_id": string_schema(), "before": integer_schema(), "after": integer_schema() }),
@@ -283,22 +327,25 @@ fn contents_specs() -> Vec<ToolSpec> {
 }
 
 fn topic_specs() -> Vec<ToolSpec> {
-    let tool = |name, description, needed, fields| ToolSpec {
+    let tool = |name, run: ToolFn, description, needed, fields| ToolSpec {
         name,
         toolset: "topics",
         description,
         schema: object_schema(needed, fields),
         effect: ToolEffect::Reads,
+        run,
     };
     vec![
         tool(
             "topics",
+            topics::topics,
             "Groups of work, files, branches and errors of this project; by words, or one page by id.",
             &[],
             json!({ "query": string_schema(), "id": string_schema() }),
         ),
         tool(
             "file_history",
+            topics::file_history,
             "Who changed a file and why, decisions about it, what broke.",
             &["path"],
             json!({ "path": string_schema() }),
@@ -333,6 +380,7 @@ fn anthropic_spec() -> ToolSpec {
             }),
         ),
         effect: ToolEffect::Replaces,
+        run: anthropic::memory,
     }
 }
 

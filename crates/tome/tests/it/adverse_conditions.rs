@@ -27,7 +27,7 @@ fn inside(test: &str) -> bool {
     let output = Command::new("unshare")
         .args(["-rm"])
         .arg(std::env::current_exe().unwrap())
-        .args([&format!("hard_places::{test}"), "--exact", "--nocapture"])
+        .args([&format!("adverse_conditions::{test}"), "--exact", "--nocapture"])
         .env(INSIDE, "1")
         .output()
         .unwrap();
@@ -77,8 +77,8 @@ fn lost(world: &World) -> u64 {
 }
 
 #[test]
-fn a_full_disk_without_a_daemon() {
-    if !inside("a_full_disk_without_a_daemon") {
+fn a_full_disk_without_a_daemon_records_losses() {
+    if !inside("a_full_disk_without_a_daemon_records_losses") {
         return;
     }
     let world = small_world("8m");
@@ -109,8 +109,8 @@ fn a_full_disk_without_a_daemon() {
 }
 
 #[test]
-fn a_full_disk_under_a_running_daemon() {
-    if !inside("a_full_disk_under_a_running_daemon") {
+fn a_full_disk_loses_no_acknowledged_event() {
+    if !inside("a_full_disk_loses_no_acknowledged_event") {
         return;
     }
     // The journal is preallocated; data beyond it needs disk space.
@@ -170,8 +170,8 @@ fn a_full_disk_under_a_running_daemon() {
 }
 
 #[test]
-fn a_read_only_home_without_a_daemon() {
-    if !inside("a_read_only_home_without_a_daemon") {
+fn a_read_only_home_records_losses() {
+    if !inside("a_read_only_home_records_losses") {
         return;
     }
     let world = small_world("32m");
@@ -194,8 +194,8 @@ fn a_read_only_home_without_a_daemon() {
 
 /// The mount becomes read-only; the daemon can still write to open files only.
 #[test]
-fn a_home_that_turns_read_only_under_a_running_daemon() {
-    if !inside("a_home_that_turns_read_only_under_a_running_daemon") {
+fn a_home_remounted_read_only_still_answers() {
+    if !inside("a_home_remounted_read_only_still_answers") {
         return;
     }
     let world = world();
@@ -222,7 +222,7 @@ fn a_home_that_turns_read_only_under_a_running_daemon() {
 }
 
 #[test]
-fn a_home_without_any_rights() {
+fn a_home_without_write_permission_records_losses() {
     if rustix::process::getuid().is_root() {
         println!("skipped: nothing is forbidden to root");
         return;
@@ -240,7 +240,7 @@ fn a_home_without_any_rights() {
 }
 
 #[test]
-fn a_home_that_is_a_file() {
+fn a_file_in_place_of_the_home_is_reported_and_kept() {
     let world = world();
     std::fs::write(world.home(), "not a folder").unwrap();
     world.hook(&["claude-code"], prompt("into the void"));
@@ -258,7 +258,7 @@ fn a_home_that_is_a_file() {
 }
 
 #[test]
-fn nothing_says_where_home_is() {
+fn an_unknown_home_is_reported_and_hooks_succeed() {
     let world = world();
     let homeless = |args: &[&str]| {
         let mut command = world.command(args);
@@ -273,7 +273,7 @@ fn nothing_says_where_home_is() {
 
 /// The agent's working directory was deleted.
 #[test]
-fn a_working_directory_that_is_gone() {
+fn a_deleted_working_directory_does_not_stop_a_hook() {
     let world = world();
     let gone = world.folder("gone");
     let mut command = Command::new("sh");

@@ -95,8 +95,8 @@ pub fn render_rules() -> String {
 }
 
 /// Composes the start text, at least the rules; `None` if the budget is too small for them.
-pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionText> {
-    let pieces = [
+pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<InjectionText> {
+    let sections = [
         facts_section(parts),
         overview_section(parts),
         last_session_section(parts),
@@ -107,7 +107,7 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
         notes_section(parts),
         insights_section(parts),
     ];
-    let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
+    let is_empty = sections.iter().all(|section| section.blocks.is_empty());
     let above = opening_lines();
     let mut below: Vec<String> = HOW_TO_FIND_MORE.map(str::to_owned).to_vec();
     if !parts.late.is_empty() {
@@ -123,7 +123,7 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
     extras.into_iter().find_map(|extra| {
         let above = above.iter().cloned().chain(extra).collect();
         let frame = TextFrame { kind: "start", above, below: below.clone() };
-        compose(&frame, &pieces, room)
+        compose(&frame, &sections, budget)
     })
 }
 
@@ -221,12 +221,12 @@ fn open_section(parts: &StartParts) -> TextSection {
     known_section(title, String::new(), &parts.known.open_elsewhere, 5)
 }
 
-/// What was done before, in a line each, without the session that is told of in full.
+/// One line per earlier piece of work, without the session that is described in full.
 fn earlier_section(parts: &StartParts) -> TextSection {
-    let told = parts.last.as_ref().map(|last| last.session.as_str());
+    let last_session = parts.last.as_ref().map(|last| last.session.as_str());
     let earlier = parts.known.earlier.iter();
     let lines: Vec<String> = earlier
-        .filter(|work| Some(work.session.as_str()) != told)
+        .filter(|work| Some(work.session.as_str()) != last_session)
         .map(|work| work.line.clone())
         .collect();
     known_section("Earlier work here", String::new(), &lines, 8)
