@@ -10,7 +10,7 @@ use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::contents::{render_events, render_expanded_grip, render_node, render_numbered};
 use super::session_page::show_session_page;
-use tome_contents::SessionPage;
+use tome_contents::{SessionPage, read_tool_call};
 use tome_home::HomeError;
 use tome_recall::{Citation, CitedContent, OpenedCitation, Viewpoint};
 
@@ -28,6 +28,8 @@ const MESSAGE_BYTES_MAX: usize = 700;
 const ANSWER_HEAD_BYTES: usize = 700;
 const ANSWER_TAIL_BYTES: usize = 1_100;
 const STEP_BYTES_MAX: usize = 160;
+/// Steps in a row that are shown at either end.
+const STEPS_SHOWN: usize = 4;
 /// Characters of the beginning of a session's id that are enough: lists show eight.
 const SESSION_ID_CHARS_MIN: usize = 6;
 
@@ -114,31 +116,57 @@ fn open_event(
     Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, content) })
 }
 
-/// Renders a turn, with the cited event marked; the other texts are cut.
+/// Renders a turn, with the cited event marked. The other texts are cut; of many steps in a row, the first
+/// and the last are shown.
 fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
-    let mut lines = Vec::new();
-    let is_answer = |event: &Event| {
-        matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
-    };
     let answer = turn.iter().rfind(|(_, event)| is_answer(event)).map(|(number, _)| *number);
-    for (number, event) in turn {
-        let is_cited = event.id == *cited;
-        if answer == Some(*number) && !is_cited {
+    let is_step = |(_, event): &(u64, Event)| event.id != *cited && !is_message(event);
+    let render = |(number, event): &(u64, Event)| {
+        if event.id == *cited {
+            format!("> {}", render_numbered(*number, event, CITED_BYTES_MAX))
+        } else if answer == Some(*number) {
             let text = cut_middle(&event.text, &format!("#{number} has it all"));
-            let shown = Event { text, ..event.clone() };
-            lines.push(render_numbered(*number, &shown, CITED_BYTES_MAX));
-            continue;
+            render_numbered(*number, &Event { text, ..event.clone() }, CITED_BYTES_MAX)
+        } else if is_message(event) {
+            render_numbered(*number, event, MESSAGE_BYTES_MAX)
+        } else {
+            render_step(*number, event)
         }
-        let is_message = event.kind == EventKind::UserMessage || is_answer(event);
-        let bytes_max = match (is_cited, is_message) {
-            (true, _) => CITED_BYTES_MAX,
-            (false, true) => MESSAGE_BYTES_MAX,
-            (false, false) => STEP_BYTES_MAX,
-        };
-        let mark = if is_cited { "> " } else { "" };
-        lines.push(format!("{mark}{}", render_numbered(*number, event, bytes_max)));
+    };
+    let mut lines = Vec::new();
+    for run in turn.chunk_by(|one, next| is_step(one) && is_step(next)) {
+        let hidden = run.len().saturating_sub(2 * STEPS_SHOWN);
+        let (first, rest) = run.split_at(STEPS_SHOWN.min(run.len()));
+        let (between, last) = rest.split_at(if hidden < 2 { 0 } else { hidden });
+        lines.extend(first.iter().map(render));
+        if let (Some((from, _)), Some((to, _))) = (between.first(), between.last()) {
+            lines.push(format!("[{} more steps: #{from} to #{to}]", between.len()));
+        }
+        lines.extend(last.iter().map(render));
     }
     lines
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
+}
+
+fn is_message(event: &Event) -> bool {
+    event.kind == EventKind::UserMessage || is_answer(event)
+}
+
+/// A tool call in one line, with how it ended: `#12 $ cargo test (exit 1)`.
+fn render_step(number: u64, event: &Event) -> String {
+    let Some(call) = read_tool_call(event) else {
+        return render_numbered(number, event, STEP_BYTES_MAX);
+    };
+    let prompt = if call.command.is_some() { "$ " } else { "" };
+    let outcome = match call.outcome.words() {
+        words if words.is_empty() => words,
+        words => format!(" ({words})"),
+    };
+    let line = truncate_bytes(&call.line.replace('\n', " "), STEP_BYTES_MAX);
+    format!("#{number} {prompt}{line}{outcome}")
 }
 
 /// The beginning and the end of a long text.
