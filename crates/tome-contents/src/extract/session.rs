@@ -7,9 +7,11 @@ use tome_text::{collapse_whitespace, truncate_words};
 
 use super::answer::{find_closing_question, find_conclusion, find_statement};
 use super::changes::{changed_files, render_changes_without_counts};
+use super::clause::cut_clause;
 use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
 use super::files::FileTouchKind;
 use super::reverted::find_reverted;
+use super::statement::end_lead;
 use super::text::to_lower;
 use super::title::{title_from_kinds, weigh_session_title};
 use super::turn::Turn;
@@ -116,8 +118,11 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     }
 }
 
+/// The result of a turn whose record ends before the agent's final answer.
+const UNANSWERED: &str = "No answer recorded";
+
 /// Describes the result of a turn: the conclusion of its answer, else the first sentence with content,
-/// else the outcome of its tool calls.
+/// else the outcome of its tool calls, else its first words.
 fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let result = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
     let unsure = || {
@@ -142,12 +147,21 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
         .or_else(|| render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted));
     let ending = describe_ending(turn, events);
+    if turn.prompt.is_some() && !turn.is_answered && !turn.is_interrupted && ending.is_none() {
+        return Some(changes.map_or(UNANSWERED.to_owned(), |changes| {
+            format!("{changes}; {}", to_lower(UNANSWERED))
+        }));
+    }
     match (changes, ending) {
         (Some(changes), Some((label, text))) => {
             Some(format!("{changes}; {}: {text}", to_lower(label)))
         }
         (Some(changes), None) => Some(changes),
-        (None, ending) => ending.map(|(label, text)| format!("{label}: {text}")),
+        (None, Some((label, text))) => Some(format!("{label}: {text}")),
+        (None, None) => {
+            let first = turn.answer_parts.sentences.first()?;
+            Some(end_lead(&cut_clause(&first.plain, RESULT_CHARS_MAX)))
+        }
     }
 }
 

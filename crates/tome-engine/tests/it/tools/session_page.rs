@@ -48,7 +48,7 @@ fn a_session_opens_by_its_id_or_the_beginning_of_it() {
         claude-code, 2026-03-25T04:01Z to 2026-03-25T04:05Z, /app, branch fix/lexer, worktree /app-hotfix
         Turns (2):
         1. The lexer must skip nested comments [#1] → The lexer now skips nested comments, and all 12 tests pass.
-        2. Thanks! Does it also skip doc comments? [#5]
+        2. Thanks! Does it also skip doc comments? [#5] → No answer recorded
         Commits:
         - lexer: skip comments (1a2b3c4) [#3]
         Files: src/lexer.rs (changed)
