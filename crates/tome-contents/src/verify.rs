@@ -215,8 +215,19 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
             from(&[EventKind::UserMessage])
                 || from(&AGENT)
                 // The result of a question tool holds the question and the user's answer.
-                || from(&[EventKind::ToolResult]) && grips.len() > 1
+                || from(&[EventKind::ToolResult])
+                    && grips.len() > 1
+                    && grips.iter().any(|grip| begins_alike(&fact.text, &grip.excerpt))
         }
         FactKind::Open | FactKind::Title => !grips.is_empty(),
     }
+}
+
+/// Whether two texts begin with the same letters and digits, whatever is between them.
+fn begins_alike(text: &str, excerpt: &str) -> bool {
+    const COMPARED: usize = 12;
+    let start = |text: &str| -> String {
+        text.chars().filter(|c| c.is_alphanumeric()).take(COMPARED).collect()
+    };
+    start(text) == start(excerpt)
 }

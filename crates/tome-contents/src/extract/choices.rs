@@ -58,7 +58,7 @@ pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
 
 /// A choice in one line: the question, then the answer.
 fn describe_choice(question: &str, answer: &str) -> String {
-    let question = cut_clause(question, QUESTION_CHARS_MAX);
+    let question = cut_clause(question.trim_end_matches(['.', '。']), QUESTION_CHARS_MAX);
     let end = if question.ends_with(['?', '？', ':', '…']) { "" } else { ":" };
     format!("{question}{end} {}", capitalize(answer))
 }
@@ -163,18 +163,21 @@ pub(super) fn find_option_choice(
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
-    let question = find_any_question(&before.answer_parts);
+    let question = find_option_question(&before.answer_parts, raw);
     // Without its question, only a long option says what it is about.
     if question.is_none() && count_words(&option) < OPTION_WORDS_MIN {
         return None;
     }
-    let text = match question {
-        Some(question) => {
-            describe_choice(&cut_clause(&question, OPTION_QUESTION_CHARS_MAX), &option)
+    let text = match &question {
+        Some((_, question)) => {
+            describe_choice(&cut_clause(question, OPTION_QUESTION_CHARS_MAX), &option)
         }
         None => capitalize(&option),
     };
-    let evidence = vec![build_evidence(answer_at, raw.trim()), build_evidence(prompt, typed)];
+    let mut evidence: Vec<Evidence> =
+        question.iter().map(|(raw, _)| build_evidence(answer_at, raw)).collect();
+    evidence.push(build_evidence(answer_at, raw.trim()));
+    evidence.push(build_evidence(prompt, typed));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
 
@@ -213,15 +216,19 @@ fn offers_next_steps(answer: &str, chosen: &str) -> bool {
     })
 }
 
-/// The last question of an answer, or the heading that is one.
-fn find_any_question(parts: &MessageParts<'_>) -> Option<String> {
-    let closing = find_closing_question(parts).map(|found| found.text);
-    closing.or_else(|| {
-        let sentences = parts.sentences.iter().rev();
-        let mut questions = sentences.filter(|sentence| sentence.shape != SentenceShape::Item);
-        let is_question =
-            |text: &str| text.ends_with(['?', '？']) || begins_with_any(text, &["question"]);
-        questions.find(|one| is_question(&one.plain)).map(|one| one.plain.clone())
+/// The question that an option answers, verbatim and plain: the one before the list, or that at the end of
+/// the answer.
+fn find_option_question<'a>(parts: &MessageParts<'a>, option: &str) -> Option<(&'a str, String)> {
+    let is_question =
+        |text: &str| text.ends_with(['?', '？']) || begins_with_any(text, &["question"]);
+    let option = option.trim();
+    let index = parts.sentences.iter().position(|one| option.contains(one.raw));
+    let above = parts.sentences.get(..index.unwrap_or(0)).unwrap_or_default();
+    let lead = above.iter().rev().find(|one| one.shape != SentenceShape::Item);
+    let lead = lead.filter(|one| is_question(&one.plain)).map(|one| (one.raw, one.plain.clone()));
+    lead.or_else(|| {
+        let closing = find_closing_question(parts)?;
+        Some((closing.raws.first().copied()?, closing.text))
     })
 }
 

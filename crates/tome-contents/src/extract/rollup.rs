@@ -442,11 +442,22 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
                 [only] => find_work_outcome(only),
                 _ => None,
             };
-            let result = outcome.map_or(String::new(), |(fact, text)| {
-                grips.extend(fact.grips().iter().cloned());
-                format!(". {text}")
-            });
-            bullet(&format!("{name} ({counts}): {}{result}", titles.join("; ")), grips)
+            let titles = titles.join("; ");
+            let about = match outcome {
+                Some((fact, text)) if titles.is_empty() => {
+                    grips.extend(fact.grips().iter().cloned());
+                    text.to_owned()
+                }
+                Some((fact, text)) => {
+                    grips.extend(fact.grips().iter().cloned());
+                    match titles.ends_with(['.', '!', '?', '…', '。']) {
+                        true => format!("{titles} {text}"),
+                        false => format!("{titles}. {text}"),
+                    }
+                }
+                None => titles,
+            };
+            bullet(&format!("{name} ({counts}): {about}"), grips)
         })
         .collect()
 }

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tome_contents::prompt_text;
+use tome_contents::{is_task_list_tool, prompt_text};
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Event, EventId, EventKind, Millis, Scope, SessionId};
 use tome_notebook::OVERVIEW_TEMPLATE;
@@ -218,13 +218,19 @@ impl SessionEvents {
             .collect();
         latest.reverse();
         let answers = || self.tail.iter().filter(|event| is_answer(event));
+        let last_answer = answers().next();
+        let is_work = |event: &Event| {
+            let name = event.tool.as_ref().map(|tool| tool.name.as_str());
+            event.kind == EventKind::ToolResult && !name.is_some_and(is_task_list_tool)
+        };
+        let mut after =
+            self.tail.iter().take_while(|event| last_answer.is_none_or(|end| event.id != end.id));
+        let is_finished = !after.any(is_work);
         let closing = answers()
             .find(|event| event.kind == EventKind::AssistantStop && is_conclusion(event))
             .or_else(|| answers().find(|event| is_conclusion(event)))
-            .or_else(|| answers().next());
-        let after =
-            self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
-        let is_finished = !after.into_iter().any(|event| event.kind == EventKind::ToolResult);
+            .filter(|_| is_finished)
+            .or(last_answer);
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
         Some(SessionState {
@@ -258,4 +264,59 @@ fn is_answer(event: &Event) -> bool {
 
 fn is_conclusion(event: &Event) -> bool {
     tome_text::count_words(&event.text) >= CLOSING_WORDS_MIN
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tome_model::{Agent, Role, Tool};
+
+    fn event(number: u64, kind: EventKind, text: &str, tool: Option<&str>) -> Event {
+        let tool = tool.map(|name| Tool {
+            name: name.to_owned(),
+            input: Value::Null,
+            output: Value::Null,
+        });
+        Event {
+            id: EventId::parse(&format!("event-{number}")).unwrap(),
+            session: SessionId::parse("s1").unwrap(),
+            agent: Agent::parse("claude-code").unwrap(),
+            kind,
+            role: Role::Assistant,
+            text: text.to_owned(),
+            tool,
+            at: Millis(number * 60_000),
+            arrived: Millis(number * 60_000),
+            project: "/app".to_owned(),
+            cwd: "/app".to_owned(),
+            meta: serde_json::Map::default().into_iter().collect(),
+        }
+    }
+
+    /// Whether the session is finished, and its closing message.
+    fn summarize(last: &[(EventKind, &str, Option<&str>)]) -> (bool, String) {
+        const SUMMARY: &str =
+            "The lexer accepts unicode identifiers and all of its tests pass now.";
+        let mut events = vec![
+            event(1, EventKind::UserMessage, "make the lexer accept unicode", None),
+            event(2, EventKind::AssistantStop, SUMMARY, None),
+            event(3, EventKind::UserMessage, "run the tests again please", None),
+        ];
+        events.extend((4..).zip(last).map(|(n, (kind, text, tool))| event(n, *kind, text, *tool)));
+        let tail = events.iter().rev().cloned().collect();
+        let state = SessionEvents { head: events, tail }.summarize().unwrap();
+        (state.is_finished, state.closing)
+    }
+
+    #[test]
+    fn a_session_is_finished_if_no_work_follows_its_last_message() {
+        let work = (EventKind::ToolResult, "", Some("Bash"));
+        let tasks = (EventKind::ToolResult, "", Some("TodoWrite"));
+        let announced = (EventKind::AssistantMessage, "Running them.", None);
+        let done = (EventKind::AssistantStop, "Done, all pass.", None);
+        let (is_finished, closing) = summarize(&[announced, work, done]);
+        assert!(is_finished && closing.starts_with("The lexer accepts"), "{closing}");
+        assert!(summarize(&[work, done, tasks]).0);
+        assert_eq!(summarize(&[announced, work]), (false, "Running them.".to_owned()));
+    }
 }

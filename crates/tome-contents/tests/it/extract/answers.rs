@@ -114,6 +114,7 @@ fn an_option_is_told_in_its_own_words() {
         &expect![[r##"
             # Changed importer.rs
             - Decided: Which one do you prefer? Use a table in SQLite
+                1 "Which one do you prefer?"
                 1 "B) Use a table in SQLite"
                 2 "B"
             - The importer now reads its jobs from the SQLite table `jobs`.

@@ -209,6 +209,8 @@ fn decisions(question: &str, answer: &str) -> Vec<String> {
 fn a_choice_between_designs_is_a_decision() {
     let menu = "Where should carts live?\n\n- A) In Postgres, one row each\n- B) In Redis only";
     assert_eq!(decisions(menu, "B"), ["Where should carts live? In Redis only"]);
+    let distant = "Why did it fail? The lock is stale.\n\n- A) Delete the stale lock file\n- B) Wait for the other process to end";
+    assert_eq!(decisions(distant, "B"), ["Wait for the other process to end"]);
     let choice = "Should carts live in Postgres or in Redis?";
     assert_eq!(decisions(choice, "Put carts in Redis").len(), 1);
 }
