@@ -11,7 +11,9 @@ use anyhow::Result;
 use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
-use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_styled};
+use tome_terminal::{
+    BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_count, format_counted, print_styled,
+};
 
 use super::events::resolve_project;
 use super::project_name::ProjectNames;
@@ -91,6 +93,22 @@ fn print_overview(
     print_health(context, &mut out, report, status, project.is_some())
 }
 
+/// The number of projects, and how many of them the counts before it are of: the daemon does not open the
+/// stores of very many projects for this.
+fn describe_counted_projects(status: &v1::StatusResponse) -> String {
+    let counted = status.projects.len() as u64;
+    match u64::from(status.projects_uncounted) {
+        0 => format!(", {}", format_counted(counted, "project", "projects")),
+        uncounted => {
+            format!(
+                " in {} of {} projects",
+                format_count(counted),
+                format_count(counted + uncounted)
+            )
+        }
+    }
+}
+
 /// Prints the health in one line, and what is wrong below it.
 fn print_health(
     context: &CommandContext,
@@ -105,13 +123,12 @@ fn print_health(
     if is_running {
         let events: u64 = status.projects.iter().map(|project| project.events).sum();
         let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
-        let projects = status.projects.len() as u64 + u64::from(status.projects_uncounted);
         let line = format!(
-            "{}{}, {}, {} · {} on disk · daemon running",
+            "{}{}, {}{} · {} on disk · daemon running",
             if is_narrow { "All projects: " } else { "" },
             format_counted(events, "event", "events"),
             format_counted(sessions, "session", "sessions"),
-            format_counted(projects, "project", "projects"),
+            describe_counted_projects(status),
             format_bytes(status.disk_bytes),
         );
         print_styled(out, DIM, 0, &line, screen.prose_width())?;
@@ -165,4 +182,20 @@ fn print_overview_json(
         "recording": capture_state::as_json(context, report.now),
         "unconnected_agents": find_unconnected(context).iter().map(|agent| agent.name).collect::<Vec<_>>(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_name_the_projects_that_they_are_of() {
+        let status = |projects: usize, projects_uncounted| v1::StatusResponse {
+            projects: vec![v1::Project::default(); projects],
+            projects_uncounted,
+            ..v1::StatusResponse::default()
+        };
+        assert_eq!(describe_counted_projects(&status(1, 0)), ", 1 project");
+        assert_eq!(describe_counted_projects(&status(64, 23)), " in 64 of 87 projects");
+    }
 }
