@@ -144,14 +144,13 @@ fn the_calls_of_scripts_become_events() {
         +950 tool_result Bash({"command":"make a"}) -> null
         +950 tool_result Bash({"command":"make b"}) -> null
         +1050 tool_result exec("for (const f of load('files')) { text(await tools.exec_command({cmd: `cat ${f}`})); }") failed -> "Script error:\nload is empty"
-        +1150 tool_result Bash({"command":"npm run dev"}) -> ""
     "#]].assert_eq(&listed(&events, MORNING_MS));
     let of = |name: &str| -> Vec<Value> {
         events.iter().map(|event| event["meta"][name].clone()).filter(|v| !v.is_null()).collect()
     };
     assert_eq!(of("exit_code"), [101, 0, 0, 0]);
     assert_eq!(of("workdir"), ["/home/dev/app/lexer"]);
-    assert_eq!(of("script_status"), ["failed", "failed", "running"]);
+    assert_eq!(of("script_status"), ["failed", "failed"]);
     // The script is kept without the texts of its calls.
     let scripts = of("script");
     assert_eq!(scripts[1], "const patch = …;\ntext(await tools.apply_patch(patch));");
@@ -185,7 +184,6 @@ fn the_calls_of_scripts_become_events() {
           · make b
           ✗ exec for (const f of load('files')) { text(await tools.exec_command({cmd: `cat ${f}`}))…  exit 1
               Script error:
-          · npm run dev
     "#]].assert_eq(&read);
     let file = world.tome(&["sessions", "--file", "src/lexer.rs", "--json"]).stdout;
     assert!(file.contains(SESSION), "{file}");

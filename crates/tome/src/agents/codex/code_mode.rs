@@ -11,6 +11,9 @@
 //!
 //! "Script completed" says nothing about the exit codes of commands; only the printed texts do.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
@@ -216,11 +219,12 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
     let prints = script.prints;
     let mut records: Vec<CallRecord> =
         script.calls.into_iter().map(|call| call_record(String::new(), call, cwd)).collect();
+    // The id of the script is reserved for the script itself.
+    for (index, record) in records.iter_mut().enumerate() {
+        record.id = format!("{}#{}", run.call_id, index + 1);
+    }
     let shares = is_read.then(|| share_items(&run.items, &records, prints.as_deref())).flatten();
     let Some(shares) = shares else {
-        for (index, record) in records.iter_mut().enumerate() {
-            record.id = format!("{}#{}", run.call_id, index + 1);
-        }
         let whole = ScriptRun {
             call_id: run.call_id.clone(),
             source: run.source.clone(),
@@ -230,11 +234,7 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
         records.insert(0, script_record(whole, &ScriptStatus::Completed));
         return Some(records);
     };
-    for (index, (record, items)) in records.iter_mut().zip(shares).enumerate() {
-        record.id = match index {
-            0 => run.call_id.clone(),
-            _ => format!("{}#{}", run.call_id, index + 1),
-        };
+    for (record, items) in records.iter_mut().zip(shares) {
         record.set_output(items);
     }
     let known: Vec<&Value> = records.iter().map(|record| &record.tool.input).collect();

@@ -421,9 +421,9 @@ impl TranscriptReader for RolloutReader {
     }
 
     fn finish(&mut self, steps: &mut RecordOutcomes) {
-        for run in self.scripts.drain() {
-            steps.extend(self.end_script(run, &ScriptStatus::Running(String::new())));
-        }
+        // The end of a script may follow; a later import stores it under the same id.
+        let running = self.scripts.drain().into_iter();
+        steps.extend(running.map(|_| RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
         self.calls.drain_unanswered(steps);
         let title = self.title.as_deref().filter(|_| self.subagent.is_none());
         steps.extend(title.and_then(|title| self.context.title_event(title)));

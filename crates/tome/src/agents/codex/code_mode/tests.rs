@@ -1,0 +1,102 @@
+use serde_json::json;
+use tome_model::{Agent, Draft};
+
+use super::super::transcript::RolloutReader;
+use super::*;
+use crate::agents::transcript::{
+    RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin, TranscriptReader,
+};
+
+const ID: &str = "call_0000000001";
+const TWO: &str = "const a = await tools.exec_command({cmd: 'make a'});\
+                   const b = await tools.exec_command({cmd: 'make b'}); text(a); text(b);";
+
+fn item(at_s: u64, payload: &Value) -> Value {
+    let at = Millis(1_800_000_000_000 + at_s * 1_000).to_string();
+    json!({"timestamp": at, "type": "response_item", "payload": payload})
+}
+
+fn printed(status: &str, texts: &[&str]) -> Value {
+    let head = format!("Script {status}\nWall time 0.1 seconds\nOutput:\n");
+    let texts = std::iter::once(head.as_str()).chain(texts.iter().copied());
+    texts.map(|text| json!({"type": "input_text", "text": text})).collect()
+}
+
+/// The call of a script at second 0, and its output at second 1.
+fn ran(script: &str, status: &str, texts: &[&str]) -> Vec<Value> {
+    let call = json!({"type": "custom_tool_call", "call_id": ID, "name": "exec", "input": script});
+    let output = json!({"type": "custom_tool_call_output", "call_id": ID,
+                        "output": printed(status, texts)});
+    vec![item(0, &call), item(1, &output)]
+}
+
+fn waited(at_s: u64, status: &str, texts: &[&str]) -> Vec<Value> {
+    let id = format!("call_1000000{at_s:04}");
+    let call = json!({"type": "function_call", "call_id": id, "name": "wait",
+                      "arguments": "{\"cell_id\":\"7\"}"});
+    let output = json!({"type": "function_call_output", "call_id": id,
+                        "output": printed(status, texts)});
+    vec![item(at_s, &call), item(at_s, &output)]
+}
+
+fn result(output: &str) -> String {
+    json!({"wall_time_seconds": 1.0, "exit_code": 0, "output": output}).to_string()
+}
+
+fn read_all(records: &[Value]) -> RecordOutcomes {
+    let origin = TranscriptOrigin {
+        agent: Agent::parse("codex").unwrap(),
+        path: "/tmp/rollout.jsonl".to_owned(),
+        session: "s1".to_owned(),
+        cwd: "/home/dev/app".to_owned(),
+        at: Millis(0),
+    };
+    let mut reader = RolloutReader::new(origin, None);
+    let mut steps = RecordOutcomes::new();
+    for record in records {
+        reader.read_record(record.as_object().unwrap().clone(), &mut steps);
+    }
+    reader.finish(&mut steps);
+    steps
+}
+
+fn drafts(records: &[Value]) -> Vec<Draft> {
+    let events = read_all(records).into_iter().filter_map(|step| match step {
+        RecordOutcome::Event(draft) => Some(*draft),
+        RecordOutcome::Skipped(_) => None,
+    });
+    events.collect()
+}
+
+/// The calls of a script: `id name output`, the id without that of the script.
+fn calls(records: &[Value]) -> Vec<String> {
+    let show = |draft: Draft| {
+        let id = draft.meta["tool_use_id"].as_str().unwrap().replace(ID, "");
+        let tool = draft.tool.unwrap();
+        let name = tool.input.get("command").and_then(Value::as_str).unwrap_or(&tool.name);
+        format!("{id} {name} {}", tool.output)
+    };
+    drafts(records).into_iter().map(show).collect()
+}
+
+#[test]
+fn a_script_that_still_runs_is_stored_when_it_has_ended() {
+    for script in ["text(await tools.exec_command({cmd: 'make a'}));", TWO] {
+        let mut records = ran(script, "running with cell ID 7", &["x"]);
+        assert_eq!(calls(&records), [""; 0]);
+        let unfinished = read_all(&records)
+            .into_iter()
+            .filter(|step| matches!(step, RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
+        assert_eq!(unfinished.count(), 1);
+        records.extend(waited(2, "completed", &["y"]));
+        assert!(!calls(&records).is_empty());
+    }
+}
+
+#[test]
+fn the_calls_of_a_script_have_other_ids_than_the_script() {
+    let records = ran(TWO, "completed", &[&result("A"), &result("B")]);
+    assert_eq!(calls(&records), ["#1 make a \"A\"", "#2 make b \"B\""]);
+    let records = ran(TWO, "completed", &["A and B"]);
+    assert_eq!(calls(&records), [" exec \"A and B\"", "#1 make a null", "#2 make b null"]);
+}
