@@ -306,7 +306,7 @@ impl<'s> ScriptReader<'_, 's> {
 fn begins_block(before: &Token<'_>) -> bool {
     match before.kind {
         TokenKind::Symbol => matches!(before.text, ")" | "=>" | ";" | "{" | "}"),
-        TokenKind::Word => matches!(before.text, "else" | "try" | "finally" | "do"),
+        TokenKind::Word => matches!(before.text, "else" | "try" | "catch" | "finally" | "do"),
         _ => false,
     }
 }

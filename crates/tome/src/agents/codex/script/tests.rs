@@ -88,6 +88,7 @@ fn a_call_that_may_not_run_is_not_read() {
         "await Promise.all(xs.map(x => tools.exec_command({cmd: 'a'})))",
         "if (await done()) exit();\nawait tools.exec_command({cmd: 'a'});",
         "try { await tools.exec_command({cmd: 'a'}) } catch (e) { text(e) }",
+        "try { text(await load()) } catch { await tools.exec_command({cmd: 'a'}) }",
         "await tools.exec_command({cmd: r.output})",
         "let cmd = 'a'; cmd += 'b'; await tools.exec_command({cmd})",
         "const o = {cmd: 'a'}; o.cmd = 'b'; await tools.exec_command(o)",
