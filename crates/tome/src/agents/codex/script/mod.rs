@@ -202,7 +202,8 @@ impl<'s> ScriptReader<'_, 's> {
             .checked_sub(2)
             .is_some_and(|at| self.is_symbol_at(at, ".") || self.is_symbol_at(at, "?."));
         match word {
-            "catch" | "allSettled" | "try" => self.script.catches_errors = true,
+            // The second argument of `then` handles errors.
+            "catch" | "then" | "allSettled" | "try" => self.script.catches_errors = true,
             _ if is_member => {}
             "if" | "else" | "for" | "while" | "do" | "switch" | "function" | "class" => {
                 self.set_uncertain(true);

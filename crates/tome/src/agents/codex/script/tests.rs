@@ -115,6 +115,17 @@ fn a_call_that_may_not_run_is_not_read() {
 }
 
 #[test]
+fn a_script_that_goes_on_after_an_error_is_recognized() {
+    let catches = |rest: &str| {
+        let source = format!("await tools.apply_patch('p'){rest}");
+        parse_script(&source).unwrap().catches_errors
+    };
+    assert!(!catches("; text('done')"));
+    assert!(catches(".catch(text)"));
+    assert!(catches(".then(text, text)"));
+}
+
+#[test]
 fn an_outline_omits_the_arguments_of_calls() {
     let patch = "*** Begin Patch\n*** Delete File: src/lexer.rs\n*** End Patch";
     let source = format!("const patch = {};\nawait tools.apply_patch(patch);", json!(patch));
