@@ -5,8 +5,8 @@
 //! becomes an event of its own with the name and input that hooks report: readers need not know of
 //! scripts, and an import recognizes the events of the hooks.
 //!
-//! The printed texts belong to a call if it is the only one, or if each call has one. Otherwise the
-//! script stays as an event with its whole output, and its calls follow without one. A script that
+//! The printed texts belong to a call if it is the only one, or if each call has one and the script
+//! prints them in the order of its calls. Otherwise the script stays as an event with its whole output, and its calls follow without one. A script that
 //! cannot be read stays as it is.
 //!
 //! "Script completed" says nothing about the exit codes of commands; only the printed texts do.
@@ -216,14 +216,15 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
         return None;
     }
     let is_read = script.unread_calls == 0 && script.unread_polls == 0;
-    let prints = script.prints;
+    let is_in_order = is_read && script.prints_in_order;
+    let is_alternating = script.is_alternating();
     let mut records: Vec<CallRecord> =
         script.calls.into_iter().map(|call| call_record(String::new(), call, cwd)).collect();
     // The id of the script is reserved for the script itself.
     for (index, record) in records.iter_mut().enumerate() {
         record.id = format!("{}#{}", run.call_id, index + 1);
     }
-    let shares = is_read.then(|| share_items(&run.items, &records, prints.as_deref())).flatten();
+    let shares = is_in_order.then(|| share_items(&run.items, &records, is_alternating)).flatten();
     let Some(shares) = shares else {
         let whole = ScriptRun {
             call_id: run.call_id.clone(),
@@ -245,11 +246,11 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
     Some(records)
 }
 
-/// Assigns the printed items to the calls; `None` if it is not certain whose they are.
+/// Assigns the items, printed in the order of the calls; `None` if it is not certain whose they are.
 fn share_items(
     items: &[Value],
     records: &[CallRecord],
-    prints: Option<&[usize]>,
+    is_alternating: bool,
 ) -> Option<Vec<Vec<Value>>> {
     let is_result = |item: &Value| item.as_str().is_some_and(is_command_result);
     let results = items.iter().filter(|item| is_result(item)).count();
@@ -267,7 +268,6 @@ fn share_items(
         }
         return Some(shares);
     }
-    let is_alternating = prints.is_some_and(|prints| prints.iter().copied().eq(1..=records.len()));
     let is_one_each = items.len() == records.len() && is_alternating;
     is_one_each.then(|| items.iter().map(|item| vec![item.clone()]).collect())
 }

@@ -100,3 +100,44 @@ fn the_calls_of_a_script_have_other_ids_than_the_script() {
     let records = ran(TWO, "completed", &["A and B"]);
     assert_eq!(calls(&records), [" exec \"A and B\"", "#1 make a null", "#2 make b null"]);
 }
+
+#[test]
+fn results_belong_to_calls_only_if_they_are_printed_in_order() {
+    let (a, b) = ("tools.exec_command({cmd: 'make a'})", "tools.exec_command({cmd: 'make b'})");
+    let is_shared = |script: &str| {
+        let script = script.replace("@a", a).replace("@b", b);
+        let calls = calls(&ran(&script, "completed", &[&result("A"), &result("B")]));
+        let is_shared = calls == ["#1 make a \"A\"", "#2 make b \"B\""];
+        assert!(is_shared || calls.len() == 3 && calls[0].starts_with(" exec"), "{calls:?}");
+        is_shared
+    };
+    for script in [
+        "const a = await @a; const b = await @b; text(a); text(b);",
+        "const a = @a, b = @b; text(await a); text(await b);",
+        "text(await @a); text(await @b);",
+        "let r = await @a; text(r); r = await @b; text(r);",
+        "const [a, b] = await Promise.all([@a, @b]); text(a); text(`b: ${b}`);",
+        "const all = await Promise.all([@a, @b]); text(all[0]); text(all[1]);",
+        "const all = await Promise.all([@a, @b]); for (const one of all) { text(one); }",
+        "const all = await Promise.all([@a, @b]); all.forEach(one => text(one));",
+        "const a = await @a; const b = await @b; for (const r of [a, b]) text(r);",
+        "const a = await @a; text(a.output.filter(l => l)); const b = await @b; text(b);",
+    ] {
+        assert!(is_shared(script), "{script}");
+    }
+    for script in [
+        "const a = await @a; const b = await @b; text(b); text(a);",
+        "const a = await @a; text(await @b); text(a);",
+        "await Promise.all([@a.then(text), @b.then(text)]);",
+        "await Promise.all([@a.then(r => text(r)), @b.then(r => text(r))]);",
+        "const [b, a] = await Promise.all([@a, @b]); text(a); text(b);",
+        "const all = await Promise.all([@a, @b]); text(all[1]); text(all[0]);",
+        "const all = await Promise.all([@a, @b]); for (const one of all.reverse()) text(one);",
+        "const all = await Promise.all([@a, @b]); for (let i = 1; i >= 0; i--) text(all[i]);",
+        "const a = await @a; const b = await @b; for (const r of [b, a]) text(r);",
+        "const a = await @a; const b = await @b; const f = () => text(a); text(b); f();",
+        "const show = r => { text(r); }; const a = await @a; const b = await @b; show(b); show(a);",
+    ] {
+        assert!(!is_shared(script), "{script}");
+    }
+}
