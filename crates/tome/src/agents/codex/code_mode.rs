@@ -190,12 +190,11 @@ fn expand_single(
     if *status == ScriptStatus::Failed {
         let error = items.last_mut().and_then(strip_error_mark);
         let first = error.as_deref().and_then(|error| error.lines().next()).unwrap_or_default();
-        if first.contains(&written_name) {
-            record.fields.mark_failed();
-        } else if !is_shell {
-            // The call may have succeeded before the script failed.
+        if !first.contains(&written_name) {
+            // The error is the script's. The call may have succeeded before it, or not been made.
             return None;
         }
+        record.fields.mark_failed();
     }
     record.set_output(items);
     let outline = outline_script(&run.source, &[&record.tool.input]);

@@ -141,3 +141,15 @@ fn results_belong_to_calls_only_if_they_are_printed_in_order() {
         assert!(!is_shared(script), "{script}");
     }
 }
+
+#[test]
+fn an_error_of_the_script_is_not_the_output_of_its_call() {
+    let script = "const r = await tools.exec_command({cmd: 'make a'}); text(r.lines.length);";
+    let error = "Script error:\nTypeError: r.lines is undefined";
+    let records = ran(script, "failed", &[error]);
+    assert_eq!(calls(&records), [format!(" exec {}", json!(error))]);
+    let error = "Script error:\nexec_command failed: no such folder";
+    let records = ran(script, "failed", &[error]);
+    assert_eq!(calls(&records), [" make a \"exec_command failed: no such folder\""]);
+    assert_eq!(drafts(&records)[0].meta["failed"], true);
+}
