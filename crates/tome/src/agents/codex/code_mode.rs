@@ -23,6 +23,7 @@ use super::script::{Script, ScriptCall, outline_script, parse_script};
 use super::tool_call::HookCall;
 use super::tool_output::{set_exit_code, strip_output_header};
 use crate::agents::fields::PayloadFields;
+use crate::agents::transcript::SCRIPT_START_META_KEY;
 
 /// The tool that runs scripts.
 pub(super) const SCRIPT_TOOL: &str = "exec";
@@ -90,35 +91,53 @@ pub(super) struct ScriptRun {
     pub(super) call_id: String,
     pub(super) source: String,
     pub(super) items: Vec<Value>,
+    pub(super) started_at: Millis,
     /// When it last printed something.
     pub(super) at: Millis,
 }
 
 /// Scripts that go on after their call. A `wait` returns the rest of their output.
 #[derive(Default)]
-pub(super) struct RunningScripts(HashMap<String, ScriptRun>);
+pub(super) struct RunningScripts {
+    runs: HashMap<String, ScriptRun>,
+    /// When scripts without an output began, by the id of their call.
+    starts: HashMap<String, Millis>,
+}
 
 impl RunningScripts {
+    pub(super) fn insert_start(&mut self, call_id: &str, at: Millis) {
+        if self.starts.len() >= RUNNING_MAX {
+            self.starts.clear();
+        }
+        self.starts.insert(call_id.to_owned(), at);
+    }
+
+    /// Creates a run for the first output of a script.
+    pub(super) fn begin(&mut self, call_id: String, source: String, at: Millis) -> ScriptRun {
+        let started_at = self.starts.remove(&call_id).unwrap_or(at).min(at);
+        ScriptRun { call_id, source, items: Vec::new(), started_at, at }
+    }
+
     /// Keeps a script until it ends; returns those that are not awaited any longer.
     pub(super) fn insert(&mut self, cell: String, run: ScriptRun) -> Vec<ScriptRun> {
-        let mut dropped = if self.0.len() >= RUNNING_MAX { self.drain() } else { Vec::new() };
+        let mut dropped = if self.runs.len() >= RUNNING_MAX { self.drain() } else { Vec::new() };
         // Cells are numbered from one again when a session is resumed.
-        dropped.extend(self.0.insert(cell, run));
+        dropped.extend(self.runs.insert(cell, run));
         dropped
     }
 
     /// Whether a `wait` is for one of these scripts.
     pub(super) fn contains(&self, wait: &Value) -> bool {
-        cell_id(wait).is_some_and(|cell| self.0.contains_key(&cell))
+        cell_id(wait).is_some_and(|cell| self.runs.contains_key(&cell))
     }
 
     /// Removes the script that a `wait` is for.
     pub(super) fn take(&mut self, wait: &Value) -> Option<ScriptRun> {
-        self.0.remove(&cell_id(wait)?)
+        self.runs.remove(&cell_id(wait)?)
     }
 
     pub(super) fn drain(&mut self) -> Vec<ScriptRun> {
-        let mut runs: Vec<ScriptRun> = self.0.drain().map(|(_, run)| run).collect();
+        let mut runs: Vec<ScriptRun> = self.runs.drain().map(|(_, run)| run).collect();
         runs.sort_by(|a, b| (a.at, &a.call_id).cmp(&(b.at, &b.call_id)));
         runs
     }
@@ -140,6 +159,7 @@ pub(super) struct CallRecord {
 
 /// Converts a script to its calls, or to the script itself where they are not known.
 pub(super) fn expand_script(run: ScriptRun, status: &ScriptStatus, cwd: &str) -> Vec<CallRecord> {
+    let started_at = run.started_at;
     let script = parse_script(&run.source);
     let expanded = script.and_then(|script| match script.calls.len() {
         1 if script.unread_calls == 0 => expand_single(&run, script, status, cwd),
@@ -156,6 +176,9 @@ pub(super) fn expand_script(run: ScriptRun, status: &ScriptStatus, cwd: &str) ->
     };
     if let Some(first) = records.first_mut() {
         first.fields.set("script_status", status);
+    }
+    for record in &mut records {
+        record.fields.set(SCRIPT_START_META_KEY, started_at.0);
     }
     records
 }
@@ -229,6 +252,7 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
             call_id: run.call_id.clone(),
             source: run.source.clone(),
             items: run.items.clone(),
+            started_at: run.started_at,
             at: run.at,
         };
         records.insert(0, script_record(whole, &ScriptStatus::Completed));

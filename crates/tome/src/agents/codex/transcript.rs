@@ -218,6 +218,9 @@ impl RolloutReader {
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 let id = item.take_text("call_id");
                 let (name, input) = parse_call(item);
+                if name == SCRIPT_TOOL {
+                    self.scripts.insert_start(&id, self.context.at);
+                }
                 self.calls.insert(&id, name, input);
                 vec![RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)]
             }
@@ -293,12 +296,8 @@ impl RolloutReader {
         match parse_script_output(output) {
             Ok(output) => {
                 let run = if is_wait { self.scripts.take(&input) } else { None };
-                let run = run.unwrap_or_else(|| ScriptRun {
-                    call_id: id,
-                    source: text_from_value(input),
-                    items: Vec::new(),
-                    at: self.context.at,
-                });
+                let at = self.context.at;
+                let run = run.unwrap_or_else(|| self.scripts.begin(id, text_from_value(input), at));
                 self.script_events(run, output)
             }
             // The script was not run.
