@@ -17,7 +17,7 @@ mod tests;
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use tome_model::{Millis, Tool};
+use tome_model::{Millis, Tool, cap_json, cut_mark, limits};
 
 use super::script::{Script, ScriptCall, outline_script, parse_script};
 use super::tool_call::HookCall;
@@ -30,7 +30,11 @@ pub(super) const SCRIPT_TOOL: &str = "exec";
 /// Maximum size of the header before a script's output.
 const HEADER_BYTES_MAX: usize = 200;
 /// Scripts that run at the same time. A session has a handful.
-const RUNNING_MAX: usize = 256;
+const RUNNING_MAX: usize = 64;
+/// Output that is kept of a script while it runs. No more of it can be stored.
+const KEPT_BYTES_MAX: usize = limits::TEXT_BYTES_CEILING;
+/// Memory of an item besides its text.
+const ITEM_BYTES: usize = 32;
 /// Precedes the error that ended a script.
 const ERROR_MARK: &str = "Script error:\n";
 
@@ -87,13 +91,56 @@ fn parse_status(line: &str) -> Option<ScriptStatus> {
 }
 
 /// A script with its output so far.
+#[derive(Clone, Default)]
 pub(super) struct ScriptRun {
     pub(super) call_id: String,
-    pub(super) source: String,
-    pub(super) items: Vec<Value>,
-    pub(super) started_at: Millis,
+    source: String,
+    items: Vec<Value>,
+    items_bytes: usize,
+    /// Bytes of the output that were not kept.
+    cut_bytes: usize,
+    started_at: Millis,
     /// When it last printed something.
     pub(super) at: Millis,
+}
+
+impl ScriptRun {
+    pub(super) fn add_items(&mut self, items: Vec<Value>) {
+        self.items_bytes += items.iter().map(item_bytes).sum::<usize>();
+        self.items.extend(items);
+    }
+
+    /// Removes the oldest output of a script that goes on, where there is too much of it: the exit
+    /// codes are at the end.
+    pub(super) fn cap_items(&mut self) {
+        if self.items_bytes <= KEPT_BYTES_MAX {
+            return;
+        }
+        for item in &mut self.items {
+            let bytes = item_bytes(item);
+            if bytes > KEPT_BYTES_MAX {
+                let (capped, cut_bytes) = cap_json(item.take(), KEPT_BYTES_MAX / 2);
+                self.items_bytes = self.items_bytes - bytes + item_bytes(&capped);
+                self.cut_bytes += cut_bytes;
+                *item = capped;
+            }
+        }
+        let mut removed = 0;
+        for item in &self.items {
+            if self.items_bytes <= KEPT_BYTES_MAX {
+                break;
+            }
+            let bytes = item_bytes(item);
+            self.items_bytes -= bytes;
+            self.cut_bytes += bytes - ITEM_BYTES;
+            removed += 1;
+        }
+        self.items.drain(..removed);
+    }
+}
+
+fn item_bytes(item: &Value) -> usize {
+    ITEM_BYTES + item.as_str().map_or_else(|| item.to_string().len(), str::len)
 }
 
 /// Scripts that go on after their call. A `wait` returns the rest of their output.
@@ -115,7 +162,7 @@ impl RunningScripts {
     /// Creates a run for the first output of a script.
     pub(super) fn begin(&mut self, call_id: String, source: String, at: Millis) -> ScriptRun {
         let started_at = self.starts.remove(&call_id).unwrap_or(at).min(at);
-        ScriptRun { call_id, source, items: Vec::new(), started_at, at }
+        ScriptRun { call_id, source, started_at, at, ..ScriptRun::default() }
     }
 
     /// Keeps a script until it ends; returns those that are not awaited any longer.
@@ -158,8 +205,15 @@ pub(super) struct CallRecord {
 }
 
 /// Converts a script to its calls, or to the script itself where they are not known.
-pub(super) fn expand_script(run: ScriptRun, status: &ScriptStatus, cwd: &str) -> Vec<CallRecord> {
+pub(super) fn expand_script(
+    mut run: ScriptRun,
+    status: &ScriptStatus,
+    cwd: &str,
+) -> Vec<CallRecord> {
     let started_at = run.started_at;
+    if run.cut_bytes > 0 {
+        run.items.insert(0, cut_mark(run.cut_bytes).trim().into());
+    }
     let script = parse_script(&run.source);
     let expanded = script.and_then(|script| match script.calls.len() {
         1 if script.unread_calls == 0 => expand_single(&run, script, status, cwd),
@@ -238,7 +292,7 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
         return None;
     }
     let is_read = script.unread_calls == 0 && script.unread_polls == 0;
-    let is_in_order = is_read && script.prints_in_order;
+    let is_in_order = is_read && script.prints_in_order && run.cut_bytes == 0;
     let is_alternating = script.is_alternating();
     let mut records: Vec<CallRecord> =
         script.calls.into_iter().map(|call| call_record(String::new(), call, cwd)).collect();
@@ -248,14 +302,7 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
     }
     let shares = is_in_order.then(|| share_items(&run.items, &records, is_alternating)).flatten();
     let Some(shares) = shares else {
-        let whole = ScriptRun {
-            call_id: run.call_id.clone(),
-            source: run.source.clone(),
-            items: run.items.clone(),
-            started_at: run.started_at,
-            at: run.at,
-        };
-        records.insert(0, script_record(whole, &ScriptStatus::Completed));
+        records.insert(0, script_record(run.clone(), &ScriptStatus::Completed));
         return Some(records);
     };
     for (record, items) in records.iter_mut().zip(shares) {

@@ -318,11 +318,12 @@ impl RolloutReader {
 
     /// Adds output to a script, which has ended unless the output says that it still runs.
     fn script_events(&mut self, mut run: ScriptRun, output: ScriptOutput) -> RecordOutcomes {
-        run.items.extend(output.items);
+        run.add_items(output.items);
         run.at = self.context.at;
         let ScriptStatus::Running(cell) = output.status else {
             return self.end_script(run, &output.status);
         };
+        run.cap_items();
         let dropped = self.scripts.insert(cell, run);
         let status = ScriptStatus::Running(String::new());
         let mut events: RecordOutcomes =

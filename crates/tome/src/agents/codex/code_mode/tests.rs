@@ -153,3 +153,25 @@ fn an_error_of_the_script_is_not_the_output_of_its_call() {
     assert_eq!(calls(&records), [" make a \"exec_command failed: no such folder\""]);
     assert_eq!(drafts(&records)[0].meta["failed"], true);
 }
+
+#[test]
+fn the_output_of_a_running_script_is_kept_up_to_a_limit() {
+    let script = "text(await tools.exec_command({cmd: 'make a'}));";
+    let part = "x".repeat(KEPT_BYTES_MAX / 4);
+    let huge = "y".repeat(2 * KEPT_BYTES_MAX);
+    let mut records = ran(script, "running with cell ID 7", &[&huge]);
+    for at_s in 2..20 {
+        records.extend(waited(at_s, "running with cell ID 7", &[&part]));
+    }
+    records.extend(waited(20, "completed", &[&result("end")]));
+    let draft = drafts(&records).remove(0);
+    assert_eq!(draft.meta["exit_code"], 0);
+    let output = draft.tool.unwrap().output;
+    let output = output.as_str().unwrap();
+    assert!(output.starts_with("[… ") && output.ends_with("x\nend"), "{}", output.len());
+    assert!(output.len() <= KEPT_BYTES_MAX + 100 && output.len() >= KEPT_BYTES_MAX / 2);
+    let mut run = ScriptRun::default();
+    run.add_items(vec![huge.into()]);
+    run.cap_items();
+    assert!(run.items_bytes <= KEPT_BYTES_MAX && run.items.len() == 1 && run.cut_bytes > 0);
+}
