@@ -97,6 +97,10 @@ pub struct TranscriptOrigin {
     pub at: Millis,
 }
 
+/// Meta key of events that were read from a script: when the script began, in milliseconds. Their
+/// calls ran at some time between that and the end of the script.
+pub const SCRIPT_START_META_KEY: &str = "script_started_ms";
+
 /// Creates the reader for a JSONL transcript. Only Codex copies histories.
 pub fn build_transcript_reader(
     origin: TranscriptOrigin,

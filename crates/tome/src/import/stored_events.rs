@@ -13,7 +13,7 @@ use tome_engine::Sealer;
 use tome_model::{Agent, Draft, Event, EventId, EventKind, Identity, Millis, Tool};
 
 use crate::agents::AgentProfile;
-use crate::agents::transcript::canonical_tool_name;
+use crate::agents::transcript::{SCRIPT_START_META_KEY, canonical_tool_name};
 
 /// A hook runs within moments of its event, but the agent may write its transcript late.
 const MATCH_WINDOW_MS: u64 = 60_000;
@@ -177,7 +177,7 @@ impl StoredEvents {
             let stored = self.stored.get(*index).filter(|stored| !stored.is_matched)?;
             // The same text in another turn is another prompt.
             let is_other = turn.is_some() && stored.turn.is_some() && turn != stored.turn;
-            let distance_ms = stored.at.distance_ms(draft.at);
+            let distance_ms = distance_ms(draft, stored.at);
             (!is_other && distance_ms <= within).then_some((distance_ms, *index))
         });
         free.min().map(|(_, index)| index)
@@ -257,6 +257,17 @@ fn seal_for_comparison(draft: &Draft, sealer: &Sealer) -> Draft {
         tool,
         meta: Map::new(),
     })
+}
+
+/// Time between a stored event and a draft. The calls of a script have the time of its end, but ran
+/// at any time since its start.
+fn distance_ms(draft: &Draft, stored_at: Millis) -> u64 {
+    let started_at = draft.meta.get(SCRIPT_START_META_KEY).and_then(Value::as_u64).map(Millis);
+    match started_at {
+        Some(started_at) if stored_at < started_at => stored_at.distance_ms(started_at),
+        Some(_) if stored_at <= draft.at => 0,
+        _ => stored_at.distance_ms(draft.at),
+    }
 }
 
 fn call_id(kind: EventKind, meta: &Map<String, Value>) -> Option<String> {

@@ -28,10 +28,7 @@ fn header() -> String {
 
 /// A script and its output: the header, and the texts that it printed.
 fn ran(after_ms: u64, script: &str, status: &str, texts: &[&str]) -> String {
-    ran_at(MORNING_MS + after_ms, script, status, texts)
-}
-
-fn ran_at(at_ms: u64, script: &str, status: &str, texts: &[&str]) -> String {
+    let at_ms = MORNING_MS + after_ms;
     let id = format!("call_000000{at_ms:06}");
     let call = json!({"type": "custom_tool_call", "call_id": id, "name": "exec", "input": script});
     let printed = printed(status, texts);
@@ -144,14 +141,13 @@ fn the_calls_of_scripts_become_events() {
         +950 tool_result Bash({"command":"make a"}) -> null
         +950 tool_result Bash({"command":"make b"}) -> null
         +1050 tool_result exec("for (const f of load('files')) { text(await tools.exec_command({cmd: `cat ${f}`})); }") failed -> "Script error:\nload is empty"
-        +1150 tool_result Bash({"command":"npm run dev"}) -> ""
     "#]].assert_eq(&listed(&events, MORNING_MS));
     let of = |name: &str| -> Vec<Value> {
         events.iter().map(|event| event["meta"][name].clone()).filter(|v| !v.is_null()).collect()
     };
     assert_eq!(of("exit_code"), [101, 0, 0, 0]);
     assert_eq!(of("workdir"), ["/home/dev/app/lexer"]);
-    assert_eq!(of("script_status"), ["failed", "failed", "running"]);
+    assert_eq!(of("script_status"), ["failed", "failed"]);
     // The script is kept without the texts of its calls.
     let scripts = of("script");
     assert_eq!(scripts[1], "const patch = …;\ntext(await tools.apply_patch(patch));");
@@ -185,7 +181,6 @@ fn the_calls_of_scripts_become_events() {
           · make b
           ✗ exec for (const f of load('files')) { text(await tools.exec_command({cmd: `cat ${f}`}))…  exit 1
               Script error:
-          · npm run dev
     "#]].assert_eq(&read);
     let file = world.tome(&["sessions", "--file", "src/lexer.rs", "--json"]).stdout;
     assert!(file.contains(SESSION), "{file}");
@@ -211,8 +206,15 @@ fn calls_that_hooks_reported_are_not_imported_again() {
         "await tools.exec_command({{cmd: 'ls'}}); await tools.apply_patch(\"{PATCH}\"); text('done');"
     );
     let about = json!({"id": SESSION, "cwd": "/home/dev/app", "cli_version": "0.166.0"});
-    let rollout =
-        line_at(now.0, "session_meta", &about) + &ran_at(now.0, &script, "completed", &["done"]);
+    // The script began long before its calls, and ended long after them.
+    let (began, ended) = (now.0 - 600_000, now.0 + 600_000);
+    let id = "call_0000000009";
+    let call = json!({"type": "custom_tool_call", "call_id": id, "name": "exec", "input": script});
+    let output = json!({"type": "custom_tool_call_output", "call_id": id,
+                        "output": printed("completed", &["done"])});
+    let rollout = line_at(began, "session_meta", &about)
+        + &line_at(began, "response_item", &call)
+        + &line_at(ended, "response_item", &output);
     world.write(ROLLOUT, &rollout);
     import(&world, &[]);
     let added: Vec<Value> =

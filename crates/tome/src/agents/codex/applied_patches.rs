@@ -14,7 +14,8 @@ use crate::agents::HookInput;
 use crate::agents::claude_code::hook::event_name;
 use crate::agents::fields::PayloadFields;
 use crate::agents::transcript::{
-    RecordOutcome, TranscriptOrigin, TranscriptReader, parse_complete_records,
+    RecordOutcome, SCRIPT_START_META_KEY, TranscriptOrigin, TranscriptReader,
+    parse_complete_records,
 };
 
 /// First line of every patch.
@@ -70,9 +71,13 @@ fn collect_patches(
         RecordOutcome::Event(draft) => Some(*draft),
         RecordOutcome::Skipped(_) => None,
     });
+    // Hooks report the calls of scripts, with other ids.
+    let is_of_script = |draft: &Draft| draft.meta.contains_key(SCRIPT_START_META_KEY);
     let is_of_turn =
         |draft: &Draft| draft.meta.get("turn_id").and_then(Value::as_str) == Some(turn);
-    events.filter(|draft| is_of_turn(draft) && is_shell_patch(draft)).collect()
+    let is_missing =
+        |draft: &Draft| is_of_turn(draft) && is_shell_patch(draft) && !is_of_script(draft);
+    events.filter(is_missing).collect()
 }
 
 fn is_shell_patch(draft: &Draft) -> bool {

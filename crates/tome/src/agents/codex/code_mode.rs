@@ -5,28 +5,36 @@
 //! becomes an event of its own with the name and input that hooks report: readers need not know of
 //! scripts, and an import recognizes the events of the hooks.
 //!
-//! The printed texts belong to a call if it is the only one, or if each call has one. Otherwise the
-//! script stays as an event with its whole output, and its calls follow without one. A script that
+//! The printed texts belong to a call if it is the only one, or if each call has one and the script
+//! prints them in the order of its calls. Otherwise the script stays as an event with its whole output, and its calls follow without one. A script that
 //! cannot be read stays as it is.
 //!
 //! "Script completed" says nothing about the exit codes of commands; only the printed texts do.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
-use tome_model::{Millis, Tool};
+use tome_model::{Millis, Tool, cap_json, cut_mark, limits};
 
 use super::script::{Script, ScriptCall, outline_script, parse_script};
 use super::tool_call::HookCall;
 use super::tool_output::{set_exit_code, strip_output_header};
 use crate::agents::fields::PayloadFields;
+use crate::agents::transcript::SCRIPT_START_META_KEY;
 
 /// The tool that runs scripts.
 pub(super) const SCRIPT_TOOL: &str = "exec";
 /// Maximum size of the header before a script's output.
 const HEADER_BYTES_MAX: usize = 200;
 /// Scripts that run at the same time. A session has a handful.
-const RUNNING_MAX: usize = 256;
+const RUNNING_MAX: usize = 64;
+/// Output that is kept of a script while it runs. No more of it can be stored.
+const KEPT_BYTES_MAX: usize = limits::TEXT_BYTES_CEILING;
+/// Memory of an item besides its text.
+const ITEM_BYTES: usize = 32;
 /// Precedes the error that ended a script.
 const ERROR_MARK: &str = "Script error:\n";
 
@@ -83,39 +91,100 @@ fn parse_status(line: &str) -> Option<ScriptStatus> {
 }
 
 /// A script with its output so far.
+#[derive(Clone, Default)]
 pub(super) struct ScriptRun {
     pub(super) call_id: String,
-    pub(super) source: String,
-    pub(super) items: Vec<Value>,
+    source: String,
+    items: Vec<Value>,
+    items_bytes: usize,
+    /// Bytes of the output that were not kept.
+    cut_bytes: usize,
+    started_at: Millis,
     /// When it last printed something.
     pub(super) at: Millis,
 }
 
+impl ScriptRun {
+    pub(super) fn add_items(&mut self, items: Vec<Value>) {
+        self.items_bytes += items.iter().map(item_bytes).sum::<usize>();
+        self.items.extend(items);
+    }
+
+    /// Removes the oldest output of a script that goes on, where there is too much of it: the exit
+    /// codes are at the end.
+    pub(super) fn cap_items(&mut self) {
+        if self.items_bytes <= KEPT_BYTES_MAX {
+            return;
+        }
+        for item in &mut self.items {
+            let bytes = item_bytes(item);
+            if bytes > KEPT_BYTES_MAX {
+                let (capped, cut_bytes) = cap_json(item.take(), KEPT_BYTES_MAX / 2);
+                self.items_bytes = self.items_bytes - bytes + item_bytes(&capped);
+                self.cut_bytes += cut_bytes;
+                *item = capped;
+            }
+        }
+        let mut removed = 0;
+        for item in &self.items {
+            if self.items_bytes <= KEPT_BYTES_MAX {
+                break;
+            }
+            let bytes = item_bytes(item);
+            self.items_bytes -= bytes;
+            self.cut_bytes += bytes - ITEM_BYTES;
+            removed += 1;
+        }
+        self.items.drain(..removed);
+    }
+}
+
+fn item_bytes(item: &Value) -> usize {
+    ITEM_BYTES + item.as_str().map_or_else(|| item.to_string().len(), str::len)
+}
+
 /// Scripts that go on after their call. A `wait` returns the rest of their output.
 #[derive(Default)]
-pub(super) struct RunningScripts(HashMap<String, ScriptRun>);
+pub(super) struct RunningScripts {
+    runs: HashMap<String, ScriptRun>,
+    /// When scripts without an output began, by the id of their call.
+    starts: HashMap<String, Millis>,
+}
 
 impl RunningScripts {
+    pub(super) fn insert_start(&mut self, call_id: &str, at: Millis) {
+        if self.starts.len() >= RUNNING_MAX {
+            self.starts.clear();
+        }
+        self.starts.insert(call_id.to_owned(), at);
+    }
+
+    /// Creates a run for the first output of a script.
+    pub(super) fn begin(&mut self, call_id: String, source: String, at: Millis) -> ScriptRun {
+        let started_at = self.starts.remove(&call_id).unwrap_or(at).min(at);
+        ScriptRun { call_id, source, started_at, at, ..ScriptRun::default() }
+    }
+
     /// Keeps a script until it ends; returns those that are not awaited any longer.
     pub(super) fn insert(&mut self, cell: String, run: ScriptRun) -> Vec<ScriptRun> {
-        let mut dropped = if self.0.len() >= RUNNING_MAX { self.drain() } else { Vec::new() };
+        let mut dropped = if self.runs.len() >= RUNNING_MAX { self.drain() } else { Vec::new() };
         // Cells are numbered from one again when a session is resumed.
-        dropped.extend(self.0.insert(cell, run));
+        dropped.extend(self.runs.insert(cell, run));
         dropped
     }
 
     /// Whether a `wait` is for one of these scripts.
     pub(super) fn contains(&self, wait: &Value) -> bool {
-        cell_id(wait).is_some_and(|cell| self.0.contains_key(&cell))
+        cell_id(wait).is_some_and(|cell| self.runs.contains_key(&cell))
     }
 
     /// Removes the script that a `wait` is for.
     pub(super) fn take(&mut self, wait: &Value) -> Option<ScriptRun> {
-        self.0.remove(&cell_id(wait)?)
+        self.runs.remove(&cell_id(wait)?)
     }
 
     pub(super) fn drain(&mut self) -> Vec<ScriptRun> {
-        let mut runs: Vec<ScriptRun> = self.0.drain().map(|(_, run)| run).collect();
+        let mut runs: Vec<ScriptRun> = self.runs.drain().map(|(_, run)| run).collect();
         runs.sort_by(|a, b| (a.at, &a.call_id).cmp(&(b.at, &b.call_id)));
         runs
     }
@@ -136,7 +205,15 @@ pub(super) struct CallRecord {
 }
 
 /// Converts a script to its calls, or to the script itself where they are not known.
-pub(super) fn expand_script(run: ScriptRun, status: &ScriptStatus, cwd: &str) -> Vec<CallRecord> {
+pub(super) fn expand_script(
+    mut run: ScriptRun,
+    status: &ScriptStatus,
+    cwd: &str,
+) -> Vec<CallRecord> {
+    let started_at = run.started_at;
+    if run.cut_bytes > 0 {
+        run.items.insert(0, cut_mark(run.cut_bytes).trim().into());
+    }
     let script = parse_script(&run.source);
     let expanded = script.and_then(|script| match script.calls.len() {
         1 if script.unread_calls == 0 => expand_single(&run, script, status, cwd),
@@ -153,6 +230,9 @@ pub(super) fn expand_script(run: ScriptRun, status: &ScriptStatus, cwd: &str) ->
     };
     if let Some(first) = records.first_mut() {
         first.fields.set("script_status", status);
+    }
+    for record in &mut records {
+        record.fields.set(SCRIPT_START_META_KEY, started_at.0);
     }
     records
 }
@@ -187,12 +267,11 @@ fn expand_single(
     if *status == ScriptStatus::Failed {
         let error = items.last_mut().and_then(strip_error_mark);
         let first = error.as_deref().and_then(|error| error.lines().next()).unwrap_or_default();
-        if first.contains(&written_name) {
-            record.fields.mark_failed();
-        } else if !is_shell {
-            // The call may have succeeded before the script failed.
+        if !first.contains(&written_name) {
+            // The error is the script's. The call may have succeeded before it, or not been made.
             return None;
         }
+        record.fields.mark_failed();
     }
     record.set_output(items);
     let outline = outline_script(&run.source, &[&record.tool.input]);
@@ -213,28 +292,20 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
         return None;
     }
     let is_read = script.unread_calls == 0 && script.unread_polls == 0;
-    let prints = script.prints;
+    let is_in_order = is_read && script.prints_in_order && run.cut_bytes == 0;
+    let is_alternating = script.is_alternating();
     let mut records: Vec<CallRecord> =
         script.calls.into_iter().map(|call| call_record(String::new(), call, cwd)).collect();
-    let shares = is_read.then(|| share_items(&run.items, &records, prints.as_deref())).flatten();
+    // The id of the script is reserved for the script itself.
+    for (index, record) in records.iter_mut().enumerate() {
+        record.id = format!("{}#{}", run.call_id, index + 1);
+    }
+    let shares = is_in_order.then(|| share_items(&run.items, &records, is_alternating)).flatten();
     let Some(shares) = shares else {
-        for (index, record) in records.iter_mut().enumerate() {
-            record.id = format!("{}#{}", run.call_id, index + 1);
-        }
-        let whole = ScriptRun {
-            call_id: run.call_id.clone(),
-            source: run.source.clone(),
-            items: run.items.clone(),
-            at: run.at,
-        };
-        records.insert(0, script_record(whole, &ScriptStatus::Completed));
+        records.insert(0, script_record(run.clone(), &ScriptStatus::Completed));
         return Some(records);
     };
-    for (index, (record, items)) in records.iter_mut().zip(shares).enumerate() {
-        record.id = match index {
-            0 => run.call_id.clone(),
-            _ => format!("{}#{}", run.call_id, index + 1),
-        };
+    for (record, items) in records.iter_mut().zip(shares) {
         record.set_output(items);
     }
     let known: Vec<&Value> = records.iter().map(|record| &record.tool.input).collect();
@@ -245,11 +316,11 @@ fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<Call
     Some(records)
 }
 
-/// Assigns the printed items to the calls; `None` if it is not certain whose they are.
+/// Assigns the items, printed in the order of the calls; `None` if it is not certain whose they are.
 fn share_items(
     items: &[Value],
     records: &[CallRecord],
-    prints: Option<&[usize]>,
+    is_alternating: bool,
 ) -> Option<Vec<Vec<Value>>> {
     let is_result = |item: &Value| item.as_str().is_some_and(is_command_result);
     let results = items.iter().filter(|item| is_result(item)).count();
@@ -267,7 +338,6 @@ fn share_items(
         }
         return Some(shares);
     }
-    let is_alternating = prints.is_some_and(|prints| prints.iter().copied().eq(1..=records.len()));
     let is_one_each = items.len() == records.len() && is_alternating;
     is_one_each.then(|| items.iter().map(|item| vec![item.clone()]).collect())
 }

@@ -218,6 +218,9 @@ impl RolloutReader {
             "function_call" | "custom_tool_call" | "local_shell_call" => {
                 let id = item.take_text("call_id");
                 let (name, input) = parse_call(item);
+                if name == SCRIPT_TOOL {
+                    self.scripts.insert_start(&id, self.context.at);
+                }
                 self.calls.insert(&id, name, input);
                 vec![RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)]
             }
@@ -293,12 +296,8 @@ impl RolloutReader {
         match parse_script_output(output) {
             Ok(output) => {
                 let run = if is_wait { self.scripts.take(&input) } else { None };
-                let run = run.unwrap_or_else(|| ScriptRun {
-                    call_id: id,
-                    source: text_from_value(input),
-                    items: Vec::new(),
-                    at: self.context.at,
-                });
+                let at = self.context.at;
+                let run = run.unwrap_or_else(|| self.scripts.begin(id, text_from_value(input), at));
                 self.script_events(run, output)
             }
             // The script was not run.
@@ -319,11 +318,12 @@ impl RolloutReader {
 
     /// Adds output to a script, which has ended unless the output says that it still runs.
     fn script_events(&mut self, mut run: ScriptRun, output: ScriptOutput) -> RecordOutcomes {
-        run.items.extend(output.items);
+        run.add_items(output.items);
         run.at = self.context.at;
         let ScriptStatus::Running(cell) = output.status else {
             return self.end_script(run, &output.status);
         };
+        run.cap_items();
         let dropped = self.scripts.insert(cell, run);
         let status = ScriptStatus::Running(String::new());
         let mut events: RecordOutcomes =
@@ -421,9 +421,9 @@ impl TranscriptReader for RolloutReader {
     }
 
     fn finish(&mut self, steps: &mut RecordOutcomes) {
-        for run in self.scripts.drain() {
-            steps.extend(self.end_script(run, &ScriptStatus::Running(String::new())));
-        }
+        // The end of a script may follow; a later import stores it under the same id.
+        let running = self.scripts.drain().into_iter();
+        steps.extend(running.map(|_| RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
         self.calls.drain_unanswered(steps);
         let title = self.title.as_deref().filter(|_| self.subagent.is_none());
         steps.extend(title.and_then(|title| self.context.title_event(title)));

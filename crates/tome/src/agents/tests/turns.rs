@@ -215,3 +215,27 @@ fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
     let tool = drafts[0].tool.as_ref().unwrap();
     assert_eq!(tool.output, "Success. Updated the following files:\nA a.txt\n");
 }
+
+/// Hooks report the calls of a script, so a stop must not store them under other ids.
+#[test]
+fn a_patch_of_a_script_is_not_read_from_the_rollout() {
+    let script = format!("text(await tools.exec_command({{cmd: {}}}));", json!(PATCH));
+    let id = "call_000000000003";
+    let called =
+        json!({"type": "custom_tool_call", "call_id": id, "name": "exec", "input": script});
+    let printed = "Script completed\nWall time 0.1 seconds\nOutput:\ndone";
+    let output = json!({"type": "custom_tool_call_output", "call_id": id, "output": printed});
+    let message = json!({"type": "message", "role": "assistant",
+                      "content": [{"type": "output_text", "text": "Patched."}]});
+    let log = item(1_000_000_000_000, &called)
+        + &item(1_000_000_000_100, &output)
+        + &item(1_000_000_000_200, &message);
+    let payload = json!({"session_id": SESSION, "cwd": "/home/dev/app", "turn_id": "t1", "model": "m",
+        "hook_event_name": "Stop", "transcript_path": "/rollout", "last_assistant_message": "Patched."});
+    let is_patch = |draft: &Draft| {
+        draft.tool.as_ref().is_some_and(|tool| tool.input.get("command") == Some(&json!(PATCH)))
+    };
+    assert!(imported("codex", &log).iter().any(is_patch));
+    let (drafts, _) = rest("codex", "Stop", &payload.to_string(), &[log.clone(), log]);
+    assert_eq!(drafts, []);
+}

@@ -10,6 +10,7 @@
 
 mod lexer;
 mod literal;
+mod print_order;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ use serde_json::Value;
 
 use lexer::{Token, TokenKind, split_tokens};
 use literal::{Literals, decode_escapes};
+use print_order::find_printed_calls;
 
 /// Calls that are read; real scripts make at most a dozen.
 const CALLS_MAX: usize = 64;
@@ -42,8 +44,18 @@ pub(super) struct Script {
     pub(super) unread_polls: usize,
     /// The number of calls before each `text(…)`; `None` if one of them is uncertain.
     pub(super) prints: Option<Vec<usize>>,
+    /// Whether the script prints the results of its calls in the order of the calls.
+    pub(super) prints_in_order: bool,
     /// Whether the script goes on after a failed call.
     pub(super) catches_errors: bool,
+}
+
+impl Script {
+    /// Whether each call is followed by one print.
+    pub(super) fn is_alternating(&self) -> bool {
+        let prints = self.prints.as_deref();
+        prints.is_some_and(|prints| prints.iter().copied().eq(1..=self.calls.len()))
+    }
 }
 
 /// Reads a script; `None` if it is not one or makes no call that can be read.
@@ -57,9 +69,16 @@ pub(super) fn parse_script(source: &str) -> Option<Script> {
         literals: Literals::new(),
         levels: vec![Level::default()],
         may_have_ended: false,
+        call_starts: Vec::new(),
         script: Script { prints: Some(Vec::new()), ..Script::default() },
     };
     reader.run()?;
+    let printed = find_printed_calls(&tokens, &reader.call_starts);
+    reader.script.prints_in_order = printed.is_some_and(|printed| {
+        let mut calls = 0..reader.script.calls.len();
+        let is_complete = reader.script.is_alternating() || calls.all(|at| printed.contains(&at));
+        printed.is_sorted() && is_complete
+    });
     // Calls that are not awaited are discarded when the script ends.
     let is_awaited = tokens.iter().any(|token| token.is_word("await"));
     (is_awaited && !reader.script.calls.is_empty()).then_some(reader.script)
@@ -123,6 +142,8 @@ struct ScriptReader<'r, 's> {
     levels: Vec<Level>,
     /// Whether an earlier statement may have ended the script.
     may_have_ended: bool,
+    /// The index of the first token of each call.
+    call_starts: Vec<usize>,
     script: Script,
 }
 
@@ -202,7 +223,8 @@ impl<'s> ScriptReader<'_, 's> {
             .checked_sub(2)
             .is_some_and(|at| self.is_symbol_at(at, ".") || self.is_symbol_at(at, "?."));
         match word {
-            "catch" | "allSettled" | "try" => self.script.catches_errors = true,
+            // The second argument of `then` handles errors.
+            "catch" | "then" | "allSettled" | "try" => self.script.catches_errors = true,
             _ if is_member => {}
             "if" | "else" | "for" | "while" | "do" | "switch" | "function" | "class" => {
                 self.set_uncertain(true);
@@ -272,6 +294,7 @@ impl<'s> ScriptReader<'_, 's> {
         match argument {
             Some((input, end)) if self.is_symbol_at(end, ")") && self.is_certain() && is_room => {
                 self.script.calls.push(ScriptCall { name, input });
+                self.call_starts.extend(after.checked_sub(1));
                 end + 1
             }
             _ if name == "write_stdin" => {
@@ -306,7 +329,7 @@ impl<'s> ScriptReader<'_, 's> {
 fn begins_block(before: &Token<'_>) -> bool {
     match before.kind {
         TokenKind::Symbol => matches!(before.text, ")" | "=>" | ";" | "{" | "}"),
-        TokenKind::Word => matches!(before.text, "else" | "try" | "finally" | "do"),
+        TokenKind::Word => matches!(before.text, "else" | "try" | "catch" | "finally" | "do"),
         _ => false,
     }
 }

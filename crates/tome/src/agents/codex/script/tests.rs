@@ -88,6 +88,7 @@ fn a_call_that_may_not_run_is_not_read() {
         "await Promise.all(xs.map(x => tools.exec_command({cmd: 'a'})))",
         "if (await done()) exit();\nawait tools.exec_command({cmd: 'a'});",
         "try { await tools.exec_command({cmd: 'a'}) } catch (e) { text(e) }",
+        "try { text(await load()) } catch { await tools.exec_command({cmd: 'a'}) }",
         "await tools.exec_command({cmd: r.output})",
         "let cmd = 'a'; cmd += 'b'; await tools.exec_command({cmd})",
         "const o = {cmd: 'a'}; o.cmd = 'b'; await tools.exec_command(o)",
@@ -111,6 +112,17 @@ fn a_call_that_may_not_run_is_not_read() {
     assert_eq!(commands(source), ["a", "c"]);
     let script = parse_script(source).unwrap();
     assert_eq!((script.unread_calls, script.unread_polls), (1, 1));
+}
+
+#[test]
+fn a_script_that_goes_on_after_an_error_is_recognized() {
+    let catches = |rest: &str| {
+        let source = format!("await tools.apply_patch('p'){rest}");
+        parse_script(&source).unwrap().catches_errors
+    };
+    assert!(!catches("; text('done')"));
+    assert!(catches(".catch(text)"));
+    assert!(catches(".then(text, text)"));
 }
 
 #[test]
