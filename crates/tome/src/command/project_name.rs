@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use tome_home::Projects;
+use tome_home::{Projects, is_foreign_path, resolve_project_root};
 use tome_terminal::one_line;
 
 use super::notebook_client::quote_shell;
@@ -38,10 +38,22 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
 
 /// Makes a folder absolute. One of another system is already, and would else lie below this folder.
 pub fn absolute_path(folder: &Path) -> std::io::Result<PathBuf> {
-    if tome_home::is_foreign_path(&folder.to_string_lossy()) {
+    if is_foreign_path(&folder.to_string_lossy()) {
         return Ok(folder.to_path_buf());
     }
     std::path::absolute(folder)
+}
+
+/// The root of the project that a typed folder belongs to. A folder of another system is normalized,
+/// as it was when the project was recorded.
+pub fn find_typed_root(folder: &Path) -> std::io::Result<String> {
+    let text = folder.to_string_lossy();
+    if is_foreign_path(&text) {
+        return Ok(resolve_project_root(&text));
+    }
+    let folder = std::path::absolute(folder)?;
+    let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
+    Ok(root.to_string_lossy().into_owned())
 }
 
 /// The folder of an optional `--project`.
@@ -186,5 +198,15 @@ mod tests {
         assert_eq!(folder("/gone/app/crates/lexer"), "/srv/app/crates/lexer");
         assert_eq!(folder("/gone/app-clone"), "/gone/app-clone");
         assert_eq!(folder("/"), "/", "a folder that exists stays");
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_typed_folder_of_windows_has_the_root_of_its_project() {
+        let root = |typed: &str| find_typed_root(Path::new(typed)).unwrap();
+        for typed in ["c:/Users/dev/app", "C:\\Users\\dev\\app\\", "\\\\?\\C:\\Users\\dev\\app"] {
+            assert_eq!(root(typed), "C:\\Users\\dev\\app");
+        }
+        assert_eq!(root("/gone/app"), "/gone/app");
     }
 }
