@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use tome_home::{Projects, is_foreign_path, resolve_project_root};
+use tome_home::{Projects, is_foreign_path, normalize_path, relative_folder, resolve_project_root};
 use tome_terminal::one_line;
 
 use super::notebook_client::quote_shell;
@@ -122,12 +122,16 @@ impl ProjectNames {
         let Some(known) = self.by_root.get(root).filter(|_| !Path::new(cwd).is_dir()) else {
             return cwd.to_owned();
         };
-        let below = |former: &String| {
-            let rest = cwd.strip_prefix(former.as_str())?;
-            (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
-        };
+        let below = |former: &String| relative_folder(cwd, former);
         let rest = known.other_folders.iter().filter_map(below).min_by_key(String::len);
-        rest.map_or_else(|| cwd.to_owned(), |rest| format!("{}{rest}", known.folder))
+        match rest {
+            None => cwd.to_owned(),
+            Some(rest) if rest.is_empty() => known.folder.clone(),
+            Some(rest) if is_foreign_path(&known.folder) => {
+                normalize_path(&format!("{}/{rest}", known.folder))
+            }
+            Some(rest) => format!("{}/{rest}", known.folder.trim_end_matches('/')),
+        }
     }
 
     /// The name of a project; that of its folder if it is not known here.
@@ -198,6 +202,21 @@ mod tests {
         assert_eq!(folder("/gone/app/crates/lexer"), "/srv/app/crates/lexer");
         assert_eq!(folder("/gone/app-clone"), "/gone/app-clone");
         assert_eq!(folder("/"), "/", "a folder that exists stays");
+    }
+
+    /// The sessions of a project that came from Windows, after `tome projects mv`.
+    #[cfg(not(windows))]
+    #[test]
+    fn a_project_of_windows_is_where_it_was_moved_to() {
+        let names = ProjectNames::for_test(&[("C:\\gone\\app", "app")]);
+        let names = names.with_move("C:\\gone\\app", "/srv/app");
+        let folder = |cwd| names.session_folder("C:\\gone\\app", cwd);
+        assert_eq!(folder("c:/gone/app"), "/srv/app");
+        assert_eq!(folder("C:\\gone\\app\\crates\\lexer"), "/srv/app/crates/lexer");
+        assert_eq!(folder("C:\\gone\\app-clone"), "C:\\gone\\app-clone");
+        let names = names.with_move("C:\\gone\\app", "D:\\app");
+        let folder = names.session_folder("C:\\gone\\app", "C:\\gone\\app\\crates\\lexer");
+        assert_eq!(folder, "D:\\app\\crates\\lexer");
     }
 
     #[cfg(not(windows))]
