@@ -3,22 +3,41 @@
 //! Transcripts of Windows may be imported elsewhere. Such a folder cannot be looked up on this
 //! machine, and read as a path of this system it would be relative to the folder of the process.
 
+/// Windows puts this before a path that may be longer than usual, or that was canonicalized.
+const LONG_PATH_PREFIX: &str = "\\\\?\\";
+
 /// Whether a path is absolute on Windows, and this is another system.
 pub fn is_foreign_path(path: &str) -> bool {
     cfg!(not(windows)) && is_windows_path(path)
 }
 
 fn is_windows_path(path: &str) -> bool {
+    has_drive(path) || path.starts_with("\\\\")
+}
+
+fn has_drive(path: &str) -> bool {
     let bytes = path.as_bytes();
-    let has_drive = bytes.first().is_some_and(u8::is_ascii_alphabetic)
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
         && bytes.get(1) == Some(&b':')
-        && matches!(bytes.get(2), Some(b'\\' | b'/'));
-    has_drive || path.starts_with("\\\\")
+        && matches!(bytes.get(2), Some(b'\\' | b'/'))
+}
+
+/// The path of a folder below another one, with `/` between its parts; empty if both are the same.
+/// `None` if it is elsewhere.
+pub fn relative_folder(folder: &str, above: &str) -> Option<String> {
+    let (folder, above) = (normalize_path(folder), normalize_path(above));
+    let separator = if is_windows_path(&above) { '\\' } else { '/' };
+    let rest = folder.strip_prefix(above.trim_end_matches(separator))?;
+    if rest.is_empty() {
+        return Some(String::new());
+    }
+    rest.strip_prefix(separator).map(|rest| rest.replace(separator, "/"))
 }
 
 /// Normalizes a path of Windows lexically, so that a folder has one spelling: agents differ in the
-/// case of the drive and in the separators.
+/// case of the drive, in the separators, and in the prefix of long paths.
 fn normalize_foreign_path(path: &str) -> String {
+    let path = path.strip_prefix(LONG_PATH_PREFIX).filter(|rest| has_drive(rest)).unwrap_or(path);
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split(['\\', '/']) {
         match part {
@@ -55,7 +74,7 @@ pub(crate) fn guess_repository_of_worktree(path: &str) -> &str {
 }
 
 /// Normalizes a path lexically: removes trailing separators, `.` and `..`.
-pub(crate) fn normalize_path(path: &str) -> String {
+pub fn normalize_path(path: &str) -> String {
     if is_foreign_path(path) {
         return normalize_foreign_path(path);
     }
@@ -91,7 +110,13 @@ mod tests {
     #[cfg(not(windows))]
     #[test]
     fn a_folder_of_windows_has_one_spelling() {
-        for path in ["C:\\Users\\dev\\app", "c:\\Users\\dev\\app\\", "C:/Users/dev/./x/../app"] {
+        for path in [
+            "C:\\Users\\dev\\app",
+            "c:\\Users\\dev\\app\\",
+            "C:/Users/dev/./x/../app",
+            "\\\\?\\C:\\Users\\dev\\app",
+            "\\\\?\\c:\\Users\\dev\\app\\",
+        ] {
             assert!(is_foreign_path(path), "{path}");
             assert_eq!(normalize_foreign_path(path), "C:\\Users\\dev\\app");
         }
@@ -100,5 +125,26 @@ mod tests {
         for path in ["/home/dev", "C:", "c:relative", "relative", ""] {
             assert!(!is_foreign_path(path), "{path}");
         }
+    }
+
+    #[test]
+    fn a_folder_below_another_is_found_by_its_parts() {
+        let below = |folder, above| relative_folder(folder, above).unwrap_or("none".to_owned());
+        assert_eq!(below("/home/dev/app/crates/lexer/", "/home/dev/app"), "crates/lexer");
+        assert_eq!(below("/home/dev/app", "/home/dev/app/"), "");
+        assert_eq!(below("/home/dev/app-clone", "/home/dev/app"), "none");
+        assert_eq!(below("/home", "/"), "home");
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_folder_of_windows_is_below_another_in_every_spelling() {
+        let below = |folder, above| relative_folder(folder, above).unwrap_or("none".to_owned());
+        for folder in ["c:/dev/app/crates/lexer", "\\\\?\\C:\\dev\\app\\crates\\lexer\\"] {
+            assert_eq!(below(folder, "C:\\dev\\app"), "crates/lexer");
+            assert_eq!(below(folder, "C:\\"), "dev/app/crates/lexer");
+            assert_eq!(below(folder, "D:\\dev\\app"), "none");
+        }
+        assert_eq!(below("C:\\dev\\app-clone", "C:\\dev\\app"), "none");
     }
 }

@@ -33,7 +33,7 @@ pub use damage::Damage;
 pub use durable::{sync_folder, write_atomic};
 pub use error::{HomeError, explain};
 pub use event_query::{EventPage, EventQuery};
-pub use folder_path::is_foreign_path;
+pub use folder_path::{is_foreign_path, normalize_path, relative_folder};
 pub use git::{GitLocation, LinkedWorktree};
 pub use io_timeout::TimedCalls;
 pub use layout::Home;

@@ -11,7 +11,7 @@ use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
 use tome_terminal::{DIM, RESET, display_width, truncate_start};
 
-use super::project_name::{ProjectNames, absolute_path, resolve_name};
+use super::project_name::{ProjectNames, find_typed_root, resolve_name};
 use super::session_lookup::complete_session;
 use super::time_labels::TimeLabels;
 use super::{CommandContext, Outcome, time};
@@ -96,10 +96,8 @@ fn resolve_project_filter(context: &CommandContext, args: &EventsArgs) -> Result
 /// Resolves the project of a folder, or the current project if it is known.
 pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
-        let folder = absolute_path(&resolve_name(context, folder)?)?;
-        let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
-        let projects = Projects::load(&context.settings.home);
-        return Ok(Some(projects.canonical_root(&root.to_string_lossy())));
+        let root = find_typed_root(&resolve_name(context, folder)?)?;
+        return Ok(Some(Projects::load(&context.settings.home).canonical_root(&root)));
     }
     let here = std::env::current_dir()?;
     Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use tome_home::Projects;
+use tome_home::{Projects, is_foreign_path, normalize_path, relative_folder, resolve_project_root};
 use tome_terminal::one_line;
 
 use super::notebook_client::quote_shell;
@@ -38,10 +38,22 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
 
 /// Makes a folder absolute. One of another system is already, and would else lie below this folder.
 pub fn absolute_path(folder: &Path) -> std::io::Result<PathBuf> {
-    if tome_home::is_foreign_path(&folder.to_string_lossy()) {
+    if is_foreign_path(&folder.to_string_lossy()) {
         return Ok(folder.to_path_buf());
     }
     std::path::absolute(folder)
+}
+
+/// The root of the project that a typed folder belongs to. A folder of another system is normalized,
+/// as it was when the project was recorded.
+pub fn find_typed_root(folder: &Path) -> std::io::Result<String> {
+    let text = folder.to_string_lossy();
+    if is_foreign_path(&text) {
+        return Ok(resolve_project_root(&text));
+    }
+    let folder = std::path::absolute(folder)?;
+    let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
+    Ok(root.to_string_lossy().into_owned())
 }
 
 /// The folder of an optional `--project`.
@@ -110,12 +122,16 @@ impl ProjectNames {
         let Some(known) = self.by_root.get(root).filter(|_| !Path::new(cwd).is_dir()) else {
             return cwd.to_owned();
         };
-        let below = |former: &String| {
-            let rest = cwd.strip_prefix(former.as_str())?;
-            (rest.is_empty() || rest.starts_with('/')).then(|| rest.to_owned())
-        };
+        let below = |former: &String| relative_folder(cwd, former);
         let rest = known.other_folders.iter().filter_map(below).min_by_key(String::len);
-        rest.map_or_else(|| cwd.to_owned(), |rest| format!("{}{rest}", known.folder))
+        match rest {
+            None => cwd.to_owned(),
+            Some(rest) if rest.is_empty() => known.folder.clone(),
+            Some(rest) if is_foreign_path(&known.folder) => {
+                normalize_path(&format!("{}/{rest}", known.folder))
+            }
+            Some(rest) => format!("{}/{rest}", known.folder.trim_end_matches('/')),
+        }
     }
 
     /// The name of a project; that of its folder if it is not known here.
@@ -186,5 +202,30 @@ mod tests {
         assert_eq!(folder("/gone/app/crates/lexer"), "/srv/app/crates/lexer");
         assert_eq!(folder("/gone/app-clone"), "/gone/app-clone");
         assert_eq!(folder("/"), "/", "a folder that exists stays");
+    }
+
+    /// The sessions of a project that came from Windows, after `tome projects mv`.
+    #[cfg(not(windows))]
+    #[test]
+    fn a_project_of_windows_is_where_it_was_moved_to() {
+        let names = ProjectNames::for_test(&[("C:\\gone\\app", "app")]);
+        let names = names.with_move("C:\\gone\\app", "/srv/app");
+        let folder = |cwd| names.session_folder("C:\\gone\\app", cwd);
+        assert_eq!(folder("c:/gone/app"), "/srv/app");
+        assert_eq!(folder("C:\\gone\\app\\crates\\lexer"), "/srv/app/crates/lexer");
+        assert_eq!(folder("C:\\gone\\app-clone"), "C:\\gone\\app-clone");
+        let names = names.with_move("C:\\gone\\app", "D:\\app");
+        let folder = names.session_folder("C:\\gone\\app", "C:\\gone\\app\\crates\\lexer");
+        assert_eq!(folder, "D:\\app\\crates\\lexer");
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_typed_folder_of_windows_has_the_root_of_its_project() {
+        let root = |typed: &str| find_typed_root(Path::new(typed)).unwrap();
+        for typed in ["c:/Users/dev/app", "C:\\Users\\dev\\app\\", "\\\\?\\C:\\Users\\dev\\app"] {
+            assert_eq!(root(typed), "C:\\Users\\dev\\app");
+        }
+        assert_eq!(root("/gone/app"), "/gone/app");
     }
 }

@@ -15,6 +15,7 @@ use tome_terminal::{
 };
 
 use super::notebook_client::quote_shell;
+use super::project_name::find_typed_root;
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
@@ -214,9 +215,7 @@ fn change(
 fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     let all = fetch(context)?;
     let text = typed.to_string_lossy();
-    let folder = std::path::absolute(typed)?;
-    let folder = tome_home::locate_project(&folder).map_or(folder, |project| project.root);
-    let folder = folder.to_string_lossy();
+    let folder = find_typed_root(typed)?;
     let is_meant = |project: &v1::KnownProject| {
         project.name == text
             || project.root == folder

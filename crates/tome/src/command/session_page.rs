@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_home::{is_foreign_path, relative_folder};
 use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
@@ -105,7 +106,7 @@ fn print_commands(
         (false, true) => writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}"),
         (false, false) => {
             let project = screen.projects.argument(&session.project);
-            let text = if tome_home::is_foreign_path(&folder) {
+            let text = if is_foreign_path(&folder) {
                 "Its folder is on another machine".to_owned()
             } else {
                 format!(
@@ -148,7 +149,9 @@ pub fn print_header(
 
 /// Whether a folder is another one or below it; an unknown one is.
 fn is_below(folder: &str, other: &str) -> bool {
-    folder.is_empty() || Path::new(folder).starts_with(other)
+    folder.is_empty()
+        || Path::new(folder).starts_with(other)
+        || relative_folder(folder, other).is_some()
 }
 
 fn print_turn(
@@ -255,5 +258,24 @@ mod tests {
             2 turns · ~/app · worktree ~/app-hotfix
         "#]]
         .assert_eq(&text);
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn the_header_names_only_a_folder_outside_the_project() {
+        let shown = |cwd: &str, project: &str| {
+            let (cwd, project) = (cwd.to_owned(), project.to_owned());
+            let session = v1::Session { cwd, project, ..v1::Session::default() };
+            let mut out = Vec::new();
+            let screen = Screen::for_test(1_794_740_000_000, 80);
+            print_header(&mut out, &screen, &session, 0).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(!shown("/home/dev/app/crates", "/home/dev/app").contains(" · in "));
+        assert!(shown("/home/dev/site", "/home/dev/app").contains(" · in "));
+        for cwd in ["C:\\dev\\app\\crates", "c:/dev/app", "\\\\?\\C:\\dev\\app"] {
+            assert!(!shown(cwd, "C:\\dev\\app").contains(" · in "), "{cwd}");
+        }
+        assert!(shown("C:\\dev\\site", "C:\\dev\\app").contains(" · in "));
     }
 }

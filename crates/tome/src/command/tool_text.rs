@@ -1,11 +1,11 @@
 //! Tool calls as people read them: the call in one line, and its output as text instead of JSON.
 
 use serde_json::{Map, Value};
-use tome_contents::read_tool_call;
+use tome_contents::{read_tool_call, shorten_path};
 use tome_model::{Event, Tool};
 use tome_terminal::one_line;
 
-use super::read::{EditLine, read_edits};
+use super::read::{COMPARED_LINES_MAX, EditLine, read_edits};
 
 /// Fields of an output that hold its text; the first that has some is shown.
 const TEXT_FIELDS: [&str; 13] = [
@@ -23,6 +23,39 @@ const TEXT_FIELDS: [&str; 13] = [
     "answers",
     "stderr",
 ];
+/// Fields that the line of a call is made of.
+const LINE_FIELDS: [&str; 17] = [
+    "command",
+    "cmd",
+    "script",
+    "prompt",
+    "query",
+    "pattern",
+    "url",
+    "description",
+    "question",
+    "title",
+    "skill",
+    "file_path",
+    "filePath",
+    "path",
+    "absolute_path",
+    "notebook_path",
+    "target_file",
+];
+/// Fields that the lines of an edit are made of.
+const EDIT_FIELDS: [&str; 10] = [
+    "old_string",
+    "oldString",
+    "old_str",
+    "new_string",
+    "newString",
+    "new_str",
+    "edits",
+    "content",
+    "file_text",
+    "contents",
+];
 /// Levels of an output that are read.
 const DEPTH_MAX: usize = 8;
 
@@ -37,18 +70,81 @@ pub fn render_call_line(event: &Event, chars_max: usize) -> Option<String> {
     Some(format!("{prompt}{}{outcome}", one_line(&call.line, chars_max)))
 }
 
-/// The text below the line of a call: its changes by line, or else its output. A long input that the
-/// line cannot hold comes first.
-pub fn render_call_text(event: &Event, line: &str) -> String {
+/// How much of the input of a call is rendered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InputDetail {
+    /// The one field that matters most.
+    Brief,
+    /// Every field, for exports and `--whole`.
+    Whole,
+}
+
+/// The text below the line of a call: its changes by line, or else its input as far as the line does
+/// not hold it, and its output. Only the output of an edit that passed says nothing new.
+pub fn render_call_text(event: &Event, line: &str, detail: InputDetail) -> String {
     let Some(tool) = &event.tool else { return String::new() };
-    let edits = render_edits(tool, &event.cwd);
-    if !edits.is_empty() {
-        return edits;
-    }
-    let input = find_long_input(tool, line);
-    let output = render_output(tool, &input);
-    let parts = [input, output.trim_end().to_owned()];
+    let call = read_tool_call(event);
+    let has_command = call.as_ref().is_some_and(|call| call.command.is_some());
+    let is_whole = detail == InputDetail::Whole;
+    // The whole command has the patch, and perhaps more after it.
+    let shows_edits = !is_whole || !has_command && !exceeds_edit_lines(&tool.input);
+    let edits = if shows_edits { render_edits(tool, &event.cwd) } else { String::new() };
+    let has_failed = call.is_some_and(|call| call.outcome.has_passed() == Some(false));
+    let is_known_edit = !edits.is_empty() && !has_failed && !has_command;
+    let (main, is_edit) = match edits.is_empty() {
+        true => (find_long_input(tool, line), false),
+        false => (edits, true),
+    };
+    let rest = match is_whole {
+        true => render_other_fields(tool, &event.cwd, line, &main, is_edit),
+        false => String::new(),
+    };
+    let output = match is_known_edit {
+        true => String::new(),
+        false => render_output(tool, &main).trim_end().to_owned(),
+    };
+    let parts = [main, rest, output];
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+/// Whether a text of the input may have more lines than edits are read of.
+fn exceeds_edit_lines(input: &Value) -> bool {
+    input.to_string().matches("\\n").count() >= COMPARED_LINES_MAX
+}
+
+/// The fields of the input by name, without those that the line or the text `main` holds.
+fn render_other_fields(tool: &Tool, cwd: &str, line: &str, main: &str, is_edit: bool) -> String {
+    let Value::Object(fields) = &tool.input else { return String::new() };
+    let line = format!(" {line} ");
+    let is_in_line = |text: &str| line.contains(&format!(" {} ", one_line(text, usize::MAX)));
+    let is_shown = |name: &str, value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) if text.trim() == main => true,
+        Value::String(text) if is_edit && text.contains("*** Begin Patch") => true,
+        _ if is_edit && EDIT_FIELDS.contains(&name) => true,
+        Value::String(text) if LINE_FIELDS.contains(&name) => {
+            is_in_line(shorten_path(text, cwd)) || is_in_line(text)
+        }
+        _ => false,
+    };
+    let fields = fields.iter().filter(|(name, value)| !is_shown(name, value));
+    let lines = fields.map(|(name, value)| format!("{name}: {}", render_whole_value(value)));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Renders all of a value, as JSON if it is more than a text.
+fn render_whole_value(value: &Value) -> String {
+    let is_nested = |value: &Value| value.is_object() || value.is_array();
+    let is_long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
+    match value {
+        Value::String(text) => text.trim_end().to_owned(),
+        // Such as the words of a command with a script.
+        Value::Array(items) if items.iter().any(is_long) && !items.iter().any(is_nested) => {
+            items.iter().map(render_whole_value).collect::<Vec<_>>().join("\n")
+        }
+        Value::Array(items) if !items.iter().any(is_nested) => value.to_string(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    }
 }
 
 /// The input as far as the line does not show it: a command of several lines, the prompt of a subagent.
@@ -160,6 +256,10 @@ mod tests {
     use super::*;
 
     fn shown(name: &str, input: Value, output: Value) -> String {
+        shown_in(InputDetail::Brief, name, input, output)
+    }
+
+    fn shown_in(detail: InputDetail, name: &str, input: Value, output: Value) -> String {
         let event = Event {
             id: EventId::parse("e1").unwrap(),
             session: SessionId::parse("s1").unwrap(),
@@ -175,7 +275,7 @@ mod tests {
             meta: Map::new(),
         };
         let line = render_call_line(&event, 60).unwrap();
-        let text = render_call_text(&event, &line);
+        let text = render_call_text(&event, &line, detail);
         format!("{line}\n{text}")
     }
 
@@ -205,5 +305,53 @@ mod tests {
         let text = shown("Task", input, output);
         assert_eq!(text.matches("List the files.").count(), 1, "{text}");
         assert!(text.ends_with("\n\nThree files."), "{text}");
+    }
+    #[test]
+    fn an_edit_that_failed_keeps_its_output() {
+        let input = json!({"file_path": "/app/a.rs", "old_string": "let a = 1;", "new_string": "let a = 2;"});
+        let output = json!({"is_error": true, "content": "String to replace not found in file."});
+        for detail in [InputDetail::Brief, InputDetail::Whole] {
+            let text = shown_in(detail, "Edit", input.clone(), output.clone());
+            assert!(
+                text.ends_with("+ let a = 2;\n\nString to replace not found in file."),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_command_with_a_patch_keeps_its_output_and_the_commands_after_it() {
+        let patch =
+            "*** Begin Patch\n*** Update File: a.rs\n-let a = 1;\n+let a = 2;\n*** End Patch";
+        let command = format!("apply_patch <<'EOF'\n{patch}\nEOF\ncargo test --workspace");
+        let output = json!({"stdout": "3 passed", "exit_code": 0});
+        let call = json!({"command": command});
+        let text = shown("Bash", call.clone(), output.clone());
+        assert!(text.ends_with("- let a = 1;\n+ let a = 2;\n\n3 passed"), "{text}");
+        let text = shown_in(InputDetail::Whole, "Bash", call, output);
+        assert!(text.ends_with("EOF\ncargo test --workspace\n\n3 passed"), "{text}");
+        assert_eq!(text.matches("+let a = 2;").count(), 1, "{text}");
+    }
+
+    #[test]
+    fn the_whole_input_is_shown_once() {
+        let show = |name, input| shown_in(InputDetail::Whole, name, input, json!("done"));
+        let body = "The lexer stops.\n\nSteps: open an empty file.";
+        let input =
+            json!({"title": "Crash", "body": body, "labels": ["bug"], "draft": false, "to": null});
+        let text = show("mcp__github__create_issue", input);
+        assert!(text.contains("body: The lexer stops.\n\nSteps: open an empty file."), "{text}");
+        assert!(text.contains("\"bug\"") && text.contains("draft: false"), "{text}");
+        assert!(!text.contains("null") && text.ends_with("\n\ndone"), "{text}");
+
+        let input = json!({"command": "cargo test", "timeout": 60_000});
+        assert_eq!(show("Bash", input), "$ cargo test\ntimeout: 60000\n\ndone");
+        let input = json!({"path": "/app/a.md", "content": "One", "message": "Add a page"});
+        let text = show("mcp__github__create_or_update_file", input);
+        assert!(text.contains("\n+ One\n\n") && !text.contains("content: "), "{text}");
+        assert!(text.ends_with("\nmessage: Add a page"), "{text}");
+        let input = json!({"file_path": "/app/a.md", "content": "One line\n".repeat(COMPARED_LINES_MAX + 9)});
+        let text = show("Write", input);
+        assert_eq!(text.matches("One line").count(), COMPARED_LINES_MAX + 9);
     }
 }

@@ -10,7 +10,7 @@ use tome_terminal::{
 };
 
 use super::time;
-use super::tool_text::{render_call_line, render_call_text};
+use super::tool_text::{InputDetail, render_call_line, render_call_text};
 
 /// Characters shown of a text, by what it is; `--whole` shows all.
 const CITED_CHARS_MAX: usize = 4_000;
@@ -68,6 +68,7 @@ fn print_events(
 ) -> std::io::Result<()> {
     let last_message = turn.iter().rev().find(|(_, event)| is_message(event));
     let last_message = last_message.map(|(number, _)| *number);
+    let detail = if is_whole { InputDetail::Whole } else { InputDetail::Brief };
     for (number, event) in events {
         let is_cited = *number == cited;
         let mark = if is_cited { ">" } else { " " };
@@ -87,7 +88,7 @@ fn print_events(
             (Some(line), "") => {
                 let line = truncate_end(line, terminal_width());
                 writeln!(out, "{}", replace_control_chars(&line))?;
-                render_call_text(event, &line)
+                render_call_text(event, &line, detail)
             }
             (_, text) => text.to_owned(),
         };

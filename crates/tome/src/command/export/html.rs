@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use tome_model::{Event, EventKind};
 use tome_terminal::{one_line, replace_control_chars, summarize_event};
 
-use crate::command::tool_text::{render_call_line, render_call_text};
+use crate::command::tool_text::{InputDetail, render_call_line, render_call_text};
 
 use super::{ExportWriter, Heading, SessionHeading, side_and_time};
 
@@ -52,7 +52,7 @@ impl ExportWriter for HtmlWriter {
                 "<details><summary>{} <code>{call}</code></summary>",
                 escape(&tool.name)
             )?;
-            let text = render_call_text(event, &line);
+            let text = render_call_text(event, &line, InputDetail::Whole);
             if !text.is_empty() {
                 writeln!(out, "<pre>{}</pre>", escape(text.trim_end()))?;
             }

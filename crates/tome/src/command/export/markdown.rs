@@ -5,7 +5,7 @@ use std::io::{Result, Write};
 use tome_model::Event;
 use tome_terminal::{one_line, replace_control_chars, summarize_event};
 
-use crate::command::tool_text::{render_call_line, render_call_text};
+use crate::command::tool_text::{InputDetail, render_call_line, render_call_text};
 
 use super::{ExportWriter, Heading, SessionHeading, side_and_time};
 
@@ -40,7 +40,7 @@ impl ExportWriter for MarkdownWriter {
                 format!(" `{}`", call.replace('`', "'"))
             };
             writeln!(out, "**{}**{call}\n", tool.name)?;
-            let text = render_call_text(event, &line);
+            let text = render_call_text(event, &line, InputDetail::Whole);
             return if text.is_empty() { Ok(()) } else { fenced(out, &text) };
         }
         if event.text.is_empty() {

@@ -134,12 +134,14 @@ fn export(
     };
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        let (title, sessions) = find_sessions(context, args, session, &client).await?;
+        // Reads the list of projects, so once for all sessions.
+        let names = ProjectNames::load(context);
+        let (title, sessions) = find_sessions(context, args, session, &names, &client).await?;
         let exported = time::format_local_time(SystemClock.now());
         writer.begin(out, &Heading { title: sealer.redact(&title), exported })?;
         let mut written = ExportCounts::default();
         for session in sessions {
-            let mut heading = session_heading(context, &session, &sealer);
+            let mut heading = session_heading(context, &names, &session, &sealer);
             if args.session.is_some() {
                 // The export has the title of its only session.
                 heading.title.clear();
@@ -159,6 +161,7 @@ async fn find_sessions(
     context: &CommandContext,
     args: &ExportArgs,
     session: Option<v1::Session>,
+    names: &ProjectNames,
     client: &Client,
 ) -> Result<(String, Vec<v1::Session>)> {
     if let Some(session) = session {
@@ -176,17 +179,18 @@ async fn find_sessions(
         return Err(refusal.with_hint("`tome projects` lists the known projects").into());
     }
     sessions.reverse();
-    let folder = ProjectNames::load(context).folder(&root);
+    let folder = names.folder(&root);
     Ok((context.shorten_path(Path::new(&folder)), sessions))
 }
 
 fn session_heading(
     context: &CommandContext,
+    names: &ProjectNames,
     session: &v1::Session,
     sealer: &Sealer,
 ) -> SessionHeading {
     let began = time::format_local_time(tome_model::Millis(session.first_at_ms));
-    let folder = ProjectNames::load(context).folder(&session.project);
+    let folder = names.folder(&session.project);
     let folder = context.shorten_path(Path::new(&folder));
     SessionHeading {
         title: sealer.redact(&session.title),

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::Result;
+use tome_home::is_foreign_path;
 use tome_proto::{Client, v1};
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, format_count, one_line, print_hanging, print_table_within,
@@ -44,8 +45,26 @@ pub struct FrontPage {
 pub struct LastSession {
     pub session: v1::Session,
     pub conclusion: String,
-    /// Whether the folder in which it ran still exists.
-    pub has_folder: bool,
+    pub folder: SessionFolder,
+}
+
+/// Whether the folder in which a session ran can be used.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum SessionFolder {
+    Exists,
+    #[default]
+    Missing,
+    OnAnotherMachine,
+}
+
+impl SessionFolder {
+    fn find(path: &str) -> Self {
+        match Path::new(path).is_dir() {
+            true => Self::Exists,
+            false if is_foreign_path(path) => Self::OnAnotherMachine,
+            false => Self::Missing,
+        }
+    }
 }
 
 impl LastSession {
@@ -55,7 +74,7 @@ impl LastSession {
         let session = prompted.or(sessions.first())?.clone();
         Some(Self {
             conclusion: strip_request(&session.conclusion).to_owned(),
-            has_folder: Path::new(&names.session_folder(&session.project, &session.cwd)).is_dir(),
+            folder: SessionFolder::find(&names.session_folder(&session.project, &session.cwd)),
             session,
         })
     }
@@ -130,7 +149,7 @@ pub fn print_front_page(
 fn print_last_session(
     out: &mut dyn Write,
     screen: &Screen,
-    LastSession { session: last, conclusion, has_folder }: &LastSession,
+    LastSession { session: last, conclusion, folder }: &LastSession,
     is_wide: bool,
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
@@ -149,10 +168,13 @@ fn print_last_session(
         print_hanging(out, &format!("  {GREEN}→{RESET} "), INDENT + 2, &text, width)?;
     }
     let id = one_line(&last.short_id, 80);
-    let next = match (last.resume.is_empty(), has_folder) {
-        (true, _) => format!("tome read {id}"),
-        (false, true) => format!("tome resume {id} --run"),
-        (false, false) => format!(
+    let next = match folder {
+        _ if last.resume.is_empty() => format!("tome read {id}"),
+        SessionFolder::Exists => format!("tome resume {id} --run"),
+        SessionFolder::OnAnotherMachine => {
+            format!("tome read {id} (its folder is on another machine)")
+        }
+        SessionFolder::Missing => format!(
             "tome read {id} (its folder no longer exists; if you moved it: tome projects mv {} NEW_FOLDER)",
             screen.projects.argument(&last.project)
         ),
@@ -271,7 +293,7 @@ mod tests {
                 session: session.clone(),
                 conclusion: "Identifiers follow the XID rules now, and all 212 tests pass."
                     .to_owned(),
-                has_folder: true,
+                folder: SessionFolder::Exists,
             }),
             projects: vec![v1::Project {
                 root: "/home/dev/app".to_owned(),
@@ -387,5 +409,23 @@ mod tests {
 
         "#]]
         .assert_eq(&shown(160, false));
+    }
+
+    #[cfg(not(windows))]
+    #[test]
+    fn a_folder_on_another_machine_was_not_moved() {
+        let names = ProjectNames::for_test(&[]);
+        let next = |cwd: &str| {
+            let session = v1::Session { cwd: cwd.to_owned(), ..page().sessions[0].clone() };
+            let page = FrontPage { last: LastSession::find(&[session], &names), ..page() };
+            let mut out = Vec::new();
+            print_front_page(&mut out, &Screen::for_test(NOW, 100), &page).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let foreign = next("C:\\dev\\app");
+        assert!(foreign.contains("tome read 419f42f0 (its folder is on another machine)"));
+        assert!(!foreign.contains("projects mv"), "{foreign}");
+        assert!(next("/gone/app").contains("its folder no longer exists"));
+        assert!(next("/").contains("tome resume 419f42f0 --run"));
     }
 }

@@ -8,7 +8,7 @@ use tome_model::Tool;
 /// Lines around a change.
 const CONTEXT_LINES: usize = 2;
 /// Lines of a file that are compared.
-const LINES_MAX: usize = 4_000;
+pub const COMPARED_LINES_MAX: usize = 4_000;
 
 /// A change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn replaced_text(input: &Value) -> Option<(&str, &str)> {
 
 fn compare(path: &str, old: &str, new: &str) -> FileEdit {
     let head = |text: &str| {
-        let lines: Vec<&str> = text.lines().take(LINES_MAX).collect();
+        let lines: Vec<&str> = text.lines().take(COMPARED_LINES_MAX).collect();
         lines.join("\n") + if lines.is_empty() { "" } else { "\n" }
     };
     let (old, new) = (head(old), head(new));
@@ -128,7 +128,7 @@ fn find_patch(input: &Value) -> Option<&str> {
 fn parse_patch(patch: &str, cwd: &str) -> Vec<FileEdit> {
     const FILE_MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
     let mut edits: Vec<FileEdit> = Vec::new();
-    for line in patch.lines().take(LINES_MAX) {
+    for line in patch.lines().take(COMPARED_LINES_MAX) {
         if let Some(path) = FILE_MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
             let path = shorten_path(path.trim(), cwd).to_owned();
             edits.push(FileEdit { path, added: 0, removed: 0, lines: Vec::new() });

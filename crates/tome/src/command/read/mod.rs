@@ -27,7 +27,7 @@ use crate::connect::{ConnectError, StartPolicy};
 use conversation::{ConversationTurn, TurnStep, read_conversation};
 use pager::PagerEnd;
 
-pub use edits::{EditLine, read_edits};
+pub use edits::{COMPARED_LINES_MAX, EditLine, read_edits};
 pub use pager::wait_for_enter;
 
 /// Page size; the daemon may return fewer.

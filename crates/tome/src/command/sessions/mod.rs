@@ -223,10 +223,7 @@ fn print_list(
     let hidden = listed.total.saturating_sub(sessions.len() as u64);
     if hidden > 0 {
         let more = format_counted(hidden, "earlier session", "earlier sessions");
-        let next = match sessions.len() as u64 * 2 {
-            twice if twice < listed.total => format!("-n {twice} lists more"),
-            _ => "-n 0 lists all".to_owned(),
-        };
+        let next = suggest_more(sessions.len() as u64, listed.total);
         writeln!(out, "  {DIM}… {more}; {next}{RESET}")?;
     }
     let id = sessions.first().map_or("", |first| first.short_id.as_str());
@@ -234,6 +231,17 @@ fn print_list(
     let hint = format!("tome show {id} opens its page, tome read {id} the conversation");
     writeln!(out)?;
     print_styled(out, DIM, 0, &hint, screen.prose_width())
+}
+
+/// The flag that lists more sessions than those shown.
+fn suggest_more(shown: u64, total: u64) -> String {
+    let most = u64::from(LISTED_MAX);
+    match shown * 2 {
+        twice if twice < total.min(most) => format!("-n {twice} lists more"),
+        _ if total <= most => "-n 0 lists all".to_owned(),
+        _ if shown < most => format!("-n 0 lists {}", format_count(most)),
+        _ => "--until lists those before a time".to_owned(),
+    }
 }
 
 /// Chooses the columns that leave enough for titles. The branch goes first, then the worktree, then

@@ -74,6 +74,15 @@ fn linked_worktrees_are_listed_where_there_is_space() {
 }
 
 #[test]
+fn the_rest_of_a_long_list_can_be_reached() {
+    assert_eq!(suggest_more(20, 45), "-n 40 lists more");
+    assert_eq!(suggest_more(20, 40), "-n 0 lists all");
+    assert_eq!(suggest_more(640, 1_000), "-n 0 lists all");
+    assert_eq!(suggest_more(640, 2_500), "-n 0 lists 1,000");
+    assert_eq!(suggest_more(1_000, 2_500), "--until lists those before a time");
+}
+
+#[test]
 fn the_list_fits_every_width() {
     expect![[r#"
           when         session      title                      turns
