@@ -220,7 +220,7 @@ fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
         project.name == text
             || project.root == folder
             || project.folder == folder
-            || project.other_folders.iter().any(|other| *other == folder)
+            || project.other_folders.contains(&folder)
     };
     let base_name = |project: &v1::KnownProject| {
         Path::new(&project.folder).file_name().is_some_and(|name| name.to_string_lossy() == text)
