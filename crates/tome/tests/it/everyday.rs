@@ -207,7 +207,7 @@ fn an_offline_chat_is_nowhere_in_the_lists() {
 #[test]
 fn names_and_options_that_people_try() {
     let world = world();
-    world.ingest(&event(ONE, "/work/lexer-app", 0, &json!({"text": "Fix the lexer."})));
+    world.ingest(&event(ONE, "/srv/lexer-app", 0, &json!({"text": "Fix the lexer."})));
     assert_eq!(world.tome(&["projects", "remove", "lexer-app"]).code, 2, "the same as rm");
     let near = world.tome(&["projects", "rename", "lexer", "x"]).stderr;
     assert!(near.contains("did you mean lexer-app?"), "{near}");
