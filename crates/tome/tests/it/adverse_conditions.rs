@@ -10,36 +10,9 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::{World, eventually};
 
-use crate::scene::{ids, line, line_with, prompt, status, texts, tool_result, world};
-
-const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
-
-/// Runs the test again inside a namespace. Returns `true` inside, where the test continues.
-fn inside(test: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    let possible = Command::new("unshare").args(["-rm", "true"]).output();
-    if !possible.is_ok_and(|ran| ran.status.success()) {
-        println!("skipped: no mount namespace can be made here");
-        return false;
-    }
-    let output = Command::new("unshare")
-        .args(["-rm"])
-        .arg(std::env::current_exe().unwrap())
-        .args([&format!("adverse_conditions::{test}"), "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
-    let text = format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    );
-    assert!(text.contains("1 passed") || !output.status.success(), "{text}");
-    assert!(output.status.success(), "inside the namespace:\n{text}");
-    false
-}
+use crate::scene::{
+    ids, line, line_with, prompt, runs_in_namespace, status, texts, tool_result, world,
+};
 
 /// Mounts, after waiting for a stopped daemon to close its last file.
 fn mount(args: &[&str], at: &Path) {
@@ -78,7 +51,7 @@ fn lost(world: &World) -> u64 {
 
 #[test]
 fn a_full_disk_without_a_daemon_records_losses() {
-    if !inside("a_full_disk_without_a_daemon_records_losses") {
+    if !runs_in_namespace("adverse_conditions::a_full_disk_without_a_daemon_records_losses") {
         return;
     }
     let world = small_world("8m");
@@ -110,7 +83,7 @@ fn a_full_disk_without_a_daemon_records_losses() {
 
 #[test]
 fn a_full_disk_loses_no_acknowledged_event() {
-    if !inside("a_full_disk_loses_no_acknowledged_event") {
+    if !runs_in_namespace("adverse_conditions::a_full_disk_loses_no_acknowledged_event") {
         return;
     }
     // The journal is preallocated; data beyond it needs disk space.
@@ -171,7 +144,7 @@ fn a_full_disk_loses_no_acknowledged_event() {
 
 #[test]
 fn a_read_only_home_records_losses() {
-    if !inside("a_read_only_home_records_losses") {
+    if !runs_in_namespace("adverse_conditions::a_read_only_home_records_losses") {
         return;
     }
     let world = small_world("32m");
@@ -195,7 +168,7 @@ fn a_read_only_home_records_losses() {
 /// The mount becomes read-only; the daemon can still write to open files only.
 #[test]
 fn a_home_remounted_read_only_still_answers() {
-    if !inside("a_home_remounted_read_only_still_answers") {
+    if !runs_in_namespace("adverse_conditions::a_home_remounted_read_only_still_answers") {
         return;
     }
     let world = world();

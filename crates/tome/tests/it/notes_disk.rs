@@ -9,32 +9,7 @@ use tome_testkit::World;
 use crate::acceptance::{agent, file, notebook, refused, run_tool};
 use crate::notes_cli::memory_json;
 use crate::notes_safety::{check_whole, files_below};
-use crate::scene::world;
-
-const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
-
-/// Runs the test again inside a mount namespace. Returns `true` inside, where the test continues.
-fn inside(test: &str) -> bool {
-    if std::env::var_os(INSIDE).is_some() {
-        return true;
-    }
-    let possible = Command::new("unshare").args(["-rm", "true"]).output();
-    if !possible.is_ok_and(|ran| ran.status.success()) {
-        println!("skipped: no mount namespace can be made here");
-        return false;
-    }
-    let output = Command::new("unshare")
-        .arg("-rm")
-        .arg(std::env::current_exe().unwrap())
-        .args([&format!("notes_disk::{test}"), "--exact", "--nocapture"])
-        .env(INSIDE, "1")
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&output.stdout).into_owned();
-    let text = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{text}");
-    false
-}
+use crate::scene::{runs_in_namespace, world};
 
 fn mount(args: &[&str]) {
     let ran = Command::new("mount").args(args).output().unwrap();
@@ -56,7 +31,7 @@ fn fill(world: &World, pages_left: usize) {
 /// From a disk without space to one with just enough: each write happens completely or not at all.
 #[test]
 fn a_full_disk_changes_nothing() {
-    if !inside("a_full_disk_changes_nothing") {
+    if !runs_in_namespace("notes_disk::a_full_disk_changes_nothing") {
         return;
     }
     let world = world();
@@ -109,7 +84,7 @@ fn a_full_disk_changes_nothing() {
 /// A read-only notebook can be read, and writes report the reason.
 #[test]
 fn a_notebook_that_is_read_only() {
-    if !inside("a_notebook_that_is_read_only") {
+    if !runs_in_namespace("notes_disk::a_notebook_that_is_read_only") {
         return;
     }
     let world = world();

@@ -1,5 +1,7 @@
 //! Shared helpers: worlds, lines and payloads, and ways to inspect the results.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
@@ -102,4 +104,28 @@ pub fn in_parallel<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T
             scope.spawn(|| check(case));
         }
     });
+}
+
+/// Runs a test again inside a mount namespace. Returns `true` inside, where the test continues.
+pub fn runs_in_namespace(test: &str) -> bool {
+    const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
+    if std::env::var_os(INSIDE).is_some() {
+        return true;
+    }
+    let possible = Command::new("unshare").args(["-rm", "true"]).output();
+    if !possible.is_ok_and(|ran| ran.status.success()) {
+        println!("skipped: no mount namespace can be made here");
+        return false;
+    }
+    let output = Command::new("unshare")
+        .arg("-rm")
+        .arg(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(INSIDE, "1")
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{text}");
+    false
 }

@@ -6,7 +6,7 @@
 const SOURCE_BYTES_MAX: usize = 512 * 1024;
 /// Tokens of a script. Real ones have some hundreds.
 const TOKENS_MAX: usize = 50_000;
-/// Bytes of a regular expression; a slash without an end is looked up only this far.
+/// Maximum length of a regular expression, in bytes. A slash that nothing closes within it is a division.
 const REGEX_BYTES_MAX: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
