@@ -122,18 +122,39 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-fn main() {
-    let settings = ContentsSettings::in_zone(Zone::utc());
-    for events in [240, 10_000] {
+/// The built-in summarizer, on a new ledger each time. The first time compiles patterns, too.
+fn measure_built_in(settings: &ContentsSettings, events: u64, repetitions: usize) {
+    let catch_up = |ledger: &Ledger| {
+        timed(|| catch_up_contents(ledger, settings, &Extractive, &Still).unwrap()).0
+    };
+    let mut at_once = Vec::new();
+    let mut one_more = Vec::new();
+    for _ in 0..repetitions {
         let folder = tempfile::tempdir().unwrap();
         let ledger = filled(folder.path(), events);
-        let (took, _) =
-            timed(|| catch_up_contents(&ledger, &settings, &Extractive, &Still).unwrap());
-        println!("{events:>7} events, built-in   {took:>10.1?}");
-        ledger.append(vec![event(events)]).unwrap();
-        let (took, _) =
-            timed(|| catch_up_contents(&ledger, &settings, &Extractive, &Still).unwrap());
-        println!("{events:>7} and one, built-in  {took:>10.1?}");
+        at_once.push(catch_up(&ledger));
+        for next in events..events + 40 {
+            ledger.append(vec![event(next)]).unwrap();
+            one_more.push(catch_up(&ledger));
+        }
+    }
+    let first = at_once[0];
+    at_once.sort_unstable();
+    one_more.sort_unstable();
+    let (took, worst) = (at_once[at_once.len() / 2], one_more[one_more.len() - 1]);
+    #[allow(clippy::cast_precision_loss, reason = "a rate to print")]
+    let rate = events as f64 / took.as_secs_f64();
+    println!(
+        "{events:>7} built-in at once   {took:>10.1?}  {rate:>8.0} events/s, first {first:.1?}"
+    );
+    let median = one_more[one_more.len() / 2];
+    println!("{events:>7} built-in, one more {median:>10.1?}  median, {worst:.1?} at worst");
+}
+
+fn main() {
+    let settings = ContentsSettings::in_zone(Zone::utc());
+    for (events, repetitions) in [(240, 9), (10_000, 3)] {
+        measure_built_in(&settings, events, repetitions);
     }
     for events in [240, 1_000, 10_000, 100_000] {
         let folder = tempfile::tempdir().unwrap();

@@ -155,12 +155,20 @@ named! {
     }
 }
 
+/// Meta key of tool calls without a result: the id of the call.
+pub const NO_RESULT_META_KEY: &str = "no_result";
+
 impl Event {
     /// Whether it happened in a subagent that works inside this session. A subagent with a session of
     /// its own speaks for that session.
     pub fn is_from_subagent(&self) -> bool {
         let subagent = self.meta.get("subagent").filter(|id| !id.is_null());
         subagent.is_some_and(|id| id.as_str() != Some(self.session.as_str()))
+    }
+
+    /// Whether it is a tool call whose result was never recorded, so that its effect is unknown.
+    pub fn has_no_result(&self) -> bool {
+        self.meta.contains_key(NO_RESULT_META_KEY)
     }
 }
 

@@ -29,7 +29,7 @@ pub use agent::Agent;
 pub use delivery::{DeliveredDraft, DeliveryId, DeliveryPart};
 pub use draft::{Draft, Identity};
 pub use error::ModelError;
-pub use event::{Event, EventKind, Role, Tool};
+pub use event::{Event, EventKind, NO_RESULT_META_KEY, Role, Tool};
 pub use event_line::EventLine;
 pub use fact::{Fact, FactKind, Work};
 pub use grip_id::GripId;

@@ -94,7 +94,7 @@ pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
         return Vec::new();
     }
     let outcome = read_outcome(event, tool);
-    if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
+    if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult) {
         return Vec::new();
     }
     let is_amended =

@@ -23,6 +23,8 @@ pub enum ToolOutcome {
     TimedOut,
     /// The agent did not run it: its arguments were invalid, or a call beside it failed.
     NotRun,
+    /// Its result was never recorded.
+    NoResult,
     /// The payload does not tell.
     Unknown,
 }
@@ -32,7 +34,7 @@ impl ToolOutcome {
     pub fn has_passed(self) -> Option<bool> {
         match self {
             Self::Exited(code) => Some(code == 0),
-            Self::Unknown => None,
+            Self::NoResult | Self::Unknown => None,
             Self::Failed | Self::Rejected | Self::Interrupted | Self::TimedOut | Self::NotRun => {
                 Some(false)
             }
@@ -49,6 +51,7 @@ impl ToolOutcome {
             Self::Interrupted => "stopped by the user".to_owned(),
             Self::TimedOut => "timed out".to_owned(),
             Self::NotRun => "not run".to_owned(),
+            Self::NoResult => "no result recorded".to_owned(),
         }
     }
 
@@ -61,6 +64,7 @@ impl ToolOutcome {
             Self::Interrupted => "interrupted",
             Self::TimedOut => "timed_out",
             Self::NotRun => "not_run",
+            Self::NoResult => "no_result",
             Self::Unknown => "unknown",
         }
     }
@@ -87,6 +91,9 @@ const ERROR_TAG: &str = "<tool_use_error>";
 
 /// Reads the outcome of a tool call.
 pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
+    if event.has_no_result() {
+        return ToolOutcome::NoResult;
+    }
     let is_set = |value: Option<&Value>| value.and_then(Value::as_bool) == Some(true);
     let failed = is_set(event.meta.get("failed")) || is_set(tool.output.get("is_error"));
     let result = find_text_field(&tool.output, &["resultType"]);

@@ -293,7 +293,10 @@ fn changed_between(events: &[Event], after: usize, before: usize) -> Vec<Changed
     let mut found: Vec<ChangedFile<'_>> = Vec::new();
     for (at, event) in events.iter().enumerate().take(before).skip(after + 1) {
         let Some(tool) = &event.tool else { continue };
-        if matches!(read_outcome(event, tool), ToolOutcome::Rejected | ToolOutcome::NotRun) {
+        if matches!(
+            read_outcome(event, tool),
+            ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult
+        ) {
             continue;
         }
         let patch = find_command_line(tool).filter(|line| line.contains("*** Begin Patch"));

@@ -25,7 +25,10 @@ pub(super) fn find_reverted(events: &[Event]) -> BTreeSet<&str> {
     let mut files: BTreeMap<&str, FileEdits> = BTreeMap::new();
     for event in events {
         let Some(tool) = &event.tool else { continue };
-        if matches!(read_outcome(event, tool), ToolOutcome::Rejected | ToolOutcome::NotRun) {
+        if matches!(
+            read_outcome(event, tool),
+            ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult
+        ) {
             continue;
         }
         for touched in parse_touched_files(event, tool) {

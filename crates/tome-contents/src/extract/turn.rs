@@ -188,7 +188,7 @@ impl<'a> Turn<'a> {
             self.is_interrupted = words.is_none()
                 && matches!(outcome, ToolOutcome::Rejected | ToolOutcome::Interrupted);
         }
-        if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
+        if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult) {
             return;
         }
         for file in parse_touched_files(event, tool) {

@@ -53,6 +53,12 @@ impl IdentityBuilder<'_> {
         }
     }
 
+    /// A call whose result is missing.
+    pub(super) fn for_unanswered_call(&self, id: &str, name: &str, input: &Value) -> Identity {
+        let parts = ["unanswered", id, name, &input.to_string()];
+        self.identify_by_name(Role::Tool, EventId::derive(&parts).as_str())
+    }
+
     /// A prompt is identified by its text and its turn: one turn id may cover several prompts (the
     /// user adds something while the agent works), and the same text in another turn is another
     /// prompt. Without a turn id only the text is left; the payload's time differs from the

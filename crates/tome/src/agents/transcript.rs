@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
-use tome_model::{Agent, Draft, EventKind, Millis, Tool};
+use tome_model::{Agent, Draft, EventKind, Millis, NO_RESULT_META_KEY, Tool};
 
 use super::fields::PayloadFields;
 use super::hook_context::{HookContext, is_absolute_folder, parse_timestamp};
@@ -38,7 +38,7 @@ pub enum RecordSkipReason {
     Bookkeeping,
     /// Text that the harness, a hook or Tome inserted in place of the user's or the agent's.
     Injected,
-    /// A tool call without a result, or a reply still being written.
+    /// A tool call that may still get its result, or a reply still being written.
     Unfinished,
     /// History that a forked session copied from its parent.
     Copied,
@@ -71,6 +71,8 @@ impl RecordSkipReason {
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecordOutcome {
     Event(Box<Draft>),
+    /// A tool call that has no result in the transcript: an event only if none can follow.
+    Unanswered(Box<Draft>),
     Skipped(RecordSkipReason),
 }
 
@@ -267,6 +269,24 @@ impl RecordContext {
         RecordOutcome::from_draft(context.tool_draft(identity, tool, fields))
     }
 
+    /// A tool call without a result. Its identity differs from that of the result, which is stored
+    /// as an event of its own if it is written after all.
+    pub(super) fn unanswered_call_event(
+        &self,
+        call: PendingToolCall,
+        mut fields: PayloadFields,
+    ) -> RecordOutcome {
+        let PendingToolCall { id, at, name, input } = call;
+        let context = HookContext::from_record(&self.agent, &self.session, &self.cwd, at);
+        let Some(context) = context else {
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
+        };
+        let identity = context.identities().for_unanswered_call(&id, &name, &input);
+        fields.set(NO_RESULT_META_KEY, id);
+        let tool = Tool { name, input, output: Value::Null };
+        RecordOutcome::Unanswered(Box::new(context.tool_draft(identity, tool, fields)))
+    }
+
     /// A start, an end, a compaction or a subagent. `why` distinguishes it from others of its kind.
     pub(super) fn lifecycle_event(
         &self,
@@ -299,16 +319,25 @@ impl RecordOutcome {
     }
 }
 
+/// A tool call awaiting its result.
+pub(super) struct PendingToolCall {
+    pub(super) id: String,
+    pub(super) at: Millis,
+    pub(super) name: String,
+    pub(super) input: Value,
+}
+
 /// Tool calls awaiting their result, by id.
 #[derive(Default)]
-pub(super) struct PendingToolCalls(HashMap<String, (String, Value)>);
+pub(super) struct PendingToolCalls(HashMap<String, PendingToolCall>);
 
 impl PendingToolCalls {
-    pub(super) fn insert(&mut self, id: &str, name: String, input: Value) {
+    pub(super) fn insert(&mut self, id: &str, at: Millis, name: String, input: Value) {
         if self.0.len() >= PENDING_CALLS_MAX {
             self.0.clear();
         }
-        self.0.insert(id.to_owned(), (name, input));
+        let id = id.to_owned();
+        self.0.insert(id.clone(), PendingToolCall { id, at, name, input });
     }
 
     pub(super) fn contains(&self, id: &str) -> bool {
@@ -318,12 +347,15 @@ impl PendingToolCalls {
     /// Removes the call that a result belongs to. Its record may be damaged; the result is kept
     /// anyway.
     pub(super) fn take_call(&mut self, id: &str) -> (String, Value) {
-        self.0.remove(id).unwrap_or_else(|| ("unknown".to_owned(), Value::Null))
+        let call = self.0.remove(id).map(|call| (call.name, call.input));
+        call.unwrap_or_else(|| ("unknown".to_owned(), Value::Null))
     }
 
-    /// Counts the calls without a result as unfinished.
-    pub(super) fn drain_unanswered(&mut self, steps: &mut RecordOutcomes) {
-        steps.extend(self.0.drain().map(|_| RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
+    /// Removes the calls that have no result, in order of time.
+    pub(super) fn take_unanswered(&mut self) -> Vec<PendingToolCall> {
+        let mut calls: Vec<PendingToolCall> = self.0.drain().map(|(_, call)| call).collect();
+        calls.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+        calls
     }
 }
 

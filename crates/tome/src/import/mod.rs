@@ -25,7 +25,10 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 use serde_json::Value;
 use tome_engine::Sealer;
-use tome_model::{Agent, Draft, EventId, Millis, SessionId, truncate_to};
+use tome_model::{
+    Agent, Clock as _, Draft, EventId, EventKind, Millis, NO_RESULT_META_KEY, SessionId,
+    SystemClock, truncate_to,
+};
 use tome_proto::limits;
 
 use crate::agents::AgentProfile;
@@ -44,6 +47,9 @@ const SESSIONS_CACHED_MAX: usize = 16;
 
 /// Larger drafts are capped before they are sent.
 const DRAFT_BYTES_MAX: usize = 1024 * 1024;
+
+/// A transcript that was not written for so long gets no more results of its calls.
+const ABANDONED_AFTER_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Meta key of imported events, which marks them as history rather than news.
 pub const IMPORTED_META_KEY: &str = "imported";
@@ -108,6 +114,8 @@ struct ImportRun<'t> {
     outgoing_bytes: usize,
     agent: usize,
     source: usize,
+    /// The last prompt or reply in the current source.
+    last_message_at: Millis,
 }
 
 impl ImportJob<'_> {
@@ -135,6 +143,7 @@ impl ImportJob<'_> {
             outgoing_bytes: 0,
             agent: 0,
             source: 0,
+            last_message_at: Millis(0),
         };
         for (index, source) in sources.iter().enumerate() {
             running.begin_source(index, source)?;
@@ -166,6 +175,7 @@ impl ImportRun<'_> {
         }
         self.agent = agent;
         self.source = index;
+        self.last_message_at = Millis(0);
         if let Some(report) = self.agent_report() {
             report.files += 1;
             report.bytes += source.bytes;
@@ -259,6 +269,23 @@ impl ImportRun<'_> {
         if is_full { self.send_batch() } else { Ok(()) }
     }
 
+    /// Whether a call without a result is the last thing in a transcript that has ended: later
+    /// messages show that the agent went on, and hooks may have recorded the result.
+    fn is_abandoned(&mut self, draft: &Draft) -> Result<bool> {
+        let source = self.import.sources.get(self.source);
+        let modified = source.and_then(|source| source.modified);
+        let now = SystemClock.now().0;
+        let is_idle = modified.is_some_and(|at| now.saturating_sub(at.0) >= ABANDONED_AFTER_MS);
+        if !is_idle || draft.at < self.last_message_at {
+            return Ok(false);
+        }
+        let project = self.resolve_project(draft);
+        self.load_known(draft, &project)?;
+        let id = draft.meta.get(NO_RESULT_META_KEY).and_then(Value::as_str);
+        let known = self.known.get(&(draft.agent.clone(), draft.session.clone(), project));
+        Ok(!id.zip(known).is_some_and(|(id, known)| known.has_call(id)))
+    }
+
     /// Returns the project of the draft's session, or of its folder if it has no session.
     fn resolve_project(&mut self, draft: &Draft) -> String {
         let target = &self.import.target;
@@ -276,6 +303,13 @@ impl ImportRun<'_> {
     }
 
     fn is_stored(&mut self, draft: &Draft, project: &str) -> Result<bool> {
+        let key = self.load_known(draft, project)?;
+        let sealer = &self.import.sealer;
+        Ok(self.known.get_mut(&key).is_some_and(|known| known.match_draft(draft, sealer)))
+    }
+
+    /// Loads what is stored of the draft's session, unless it is loaded.
+    fn load_known(&mut self, draft: &Draft, project: &str) -> Result<(Agent, SessionId, String)> {
         let key = (draft.agent.clone(), draft.session.clone(), project.to_owned());
         if !self.known.contains_key(&key) {
             if self.known.len() >= SESSIONS_CACHED_MAX {
@@ -286,8 +320,7 @@ impl ImportRun<'_> {
             self.import.target.load_stored_events(&draft.agent, &draft.session, project, each)?;
             self.known.insert(key.clone(), known);
         }
-        let sealer = &self.import.sealer;
-        Ok(self.known.get_mut(&key).is_some_and(|known| known.match_draft(draft, sealer)))
+        Ok(key)
     }
 
     /// Releases the stored events after collecting their duplicates.
@@ -310,7 +343,16 @@ impl ImportRun<'_> {
 impl RecordSink for ImportRun<'_> {
     fn accept(&mut self, step: RecordOutcome, line: u64) -> Result<()> {
         match step {
-            RecordOutcome::Event(draft) => self.import_event(*draft, line)?,
+            RecordOutcome::Event(draft) => {
+                if matches!(draft.kind, EventKind::UserMessage | EventKind::AssistantMessage) {
+                    self.last_message_at = self.last_message_at.max(draft.at);
+                }
+                self.import_event(*draft, line)?;
+            }
+            RecordOutcome::Unanswered(draft) if self.is_abandoned(&draft)? => {
+                self.import_event(*draft, line)?;
+            }
+            RecordOutcome::Unanswered(_) => self.count_skipped(RecordSkipReason::Unfinished),
             RecordOutcome::Skipped(why) => self.count_skipped(why),
         }
         Ok(())

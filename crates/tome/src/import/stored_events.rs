@@ -73,6 +73,12 @@ impl StoredEvents {
         let index = self.stored.len();
         let (turn, call) = (turn_id(&event.meta), call_id(event.kind, &event.meta));
         self.ids.insert(event.id.clone(), index);
+        if event.has_no_result() {
+            // The result, if it is written after all, is another event.
+            let (id, kind, at) = (event.id.clone(), event.kind, event.at);
+            self.stored.push(StoredCandidate { id, kind, at, call, turn, is_matched: false });
+            return;
+        }
         if let Some(call) = &call {
             self.calls.entry(call.clone()).or_default().push(index);
         }
@@ -111,6 +117,11 @@ impl StoredEvents {
             self.mark_matched(index);
         }
         matched.is_some() || self.has_session_start(draft) || self.is_part_of_stop(draft, sealer)
+    }
+
+    /// Whether the result of this call is stored.
+    pub fn has_call(&self, id: &str) -> bool {
+        self.calls.contains_key(id)
     }
 
     fn mark_matched(&mut self, index: usize) {

@@ -1,6 +1,7 @@
 //! Damaged, incomplete, oversized and hostile transcripts: everything else is imported.
 
 use std::process::Stdio;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 use tome_testkit::eventually;
@@ -81,6 +82,56 @@ fn a_later_tool_result_is_imported_once_present() {
     world.write(CLAUDE, &text);
     import(&world, &[]);
     assert_eq!(tool(&world.events()), 2);
+}
+
+/// Sets when a transcript was last written.
+fn set_age(path: &std::path::Path, hours: u64) {
+    let written = SystemTime::now() - Duration::from_secs(hours * 3_600);
+    std::fs::File::options().write(true).open(path).unwrap().set_modified(written).unwrap();
+}
+
+#[test]
+fn a_call_that_an_abandoned_transcript_ends_with_is_kept_without_a_result() {
+    let world = world();
+    let text = fixture("claude-code.jsonl", MORNING_MS);
+    let lines: Vec<&str> = text.lines().collect();
+    let called =
+        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
+    let path = world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    set_age(&path, 23);
+    assert_eq!(import(&world, &[])["skipped"]["unfinished"], 1);
+    set_age(&path, 25);
+    for imported in [1, 0] {
+        assert_eq!(import(&world, &[])["imported"], imported);
+    }
+    let call = world.events().pop().unwrap();
+    assert_eq!(call["kind"], "tool_result");
+    assert_eq!(call["meta"]["no_result"], "toolu_02TokenizerTest");
+    assert_eq!(call["tool"]["output"], Value::Null);
+    let shown = world.tome(&["read", call["session_id"].as_str().unwrap()]);
+    assert!(shown.stdout.contains("cargo test tokens  no result recorded"), "{}", shown.stdout);
+
+    // The agent waited for its user for days, and went on.
+    world.write(CLAUDE, &text);
+    import(&world, &[]);
+    let results = world.events();
+    let results = results.iter().filter(|event| event["meta"]["no_result"].is_null());
+    assert_eq!(results.filter(|event| event["kind"] == "tool_result").count(), 2);
+}
+
+#[test]
+fn a_call_whose_result_a_hook_recorded_has_one() {
+    let world = world();
+    let text = fixture("claude-code.jsonl", MORNING_MS);
+    let lines: Vec<&str> = text.lines().collect();
+    let called =
+        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
+    // The first import takes the place of the hooks.
+    let path = world.write(CLAUDE, &text);
+    import(&world, &[]);
+    world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    set_age(&path, 25);
+    assert_eq!(import(&world, &[])["imported"], 0);
 }
 
 #[test]

@@ -272,7 +272,8 @@ impl ClaudeTranscriptReader {
                 Some("tool_use" | "server_tool_use") => {
                     self.flush_reply(false, steps);
                     let (call, name) = (block.take_text("id"), block.take_text("name"));
-                    self.calls.insert(&call, name, block.take_value("input"));
+                    let input = block.take_value("input");
+                    self.calls.insert(&call, self.context.at, name, input);
                 }
                 _ => steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)),
             }
@@ -398,7 +399,9 @@ impl TranscriptReader for ClaudeTranscriptReader {
     fn finish(&mut self, steps: &mut RecordOutcomes) {
         self.flush_reply(true, steps);
         self.flush_boundary(steps);
-        self.calls.drain_unanswered(steps);
+        for call in self.calls.take_unanswered() {
+            steps.push(self.context.unanswered_call_event(call, self.base_fields()));
+        }
         let session = self.context.session.as_str().unwrap_or_default();
         if self.started.contains(session)
             && let Some(title) = self.titles.latest(session)

@@ -69,7 +69,7 @@ fn collect_patches(
     }
     let events = steps.into_iter().filter_map(|step| match step {
         RecordOutcome::Event(draft) => Some(*draft),
-        RecordOutcome::Skipped(_) => None,
+        RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => None,
     });
     // Hooks report the calls of scripts, with other ids.
     let is_of_script = |draft: &Draft| draft.meta.contains_key(SCRIPT_START_META_KEY);

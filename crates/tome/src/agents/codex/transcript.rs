@@ -221,7 +221,7 @@ impl RolloutReader {
                 if name == SCRIPT_TOOL {
                     self.scripts.insert_start(&id, self.context.at);
                 }
-                self.calls.insert(&id, name, input);
+                self.calls.insert(&id, self.context.at, name, input);
                 vec![RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)]
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
@@ -424,7 +424,11 @@ impl TranscriptReader for RolloutReader {
         // The end of a script may follow; a later import stores it under the same id.
         let running = self.scripts.drain().into_iter();
         steps.extend(running.map(|_| RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
-        self.calls.drain_unanswered(steps);
+        for mut pending in self.calls.take_unanswered() {
+            let call = HookCall::from_model(pending.name, pending.input);
+            (pending.name, pending.input) = (call.name, call.input);
+            steps.push(self.context.unanswered_call_event(pending, self.base_fields()));
+        }
         let title = self.title.as_deref().filter(|_| self.subagent.is_none());
         steps.extend(title.and_then(|title| self.context.title_event(title)));
     }

@@ -104,7 +104,8 @@ impl CopilotLogReader {
                 let Value::Object(call) = call else { continue };
                 let mut call = PayloadFields::new(call);
                 let (id, name) = (call.take_text("toolCallId"), call.take_text("name"));
-                self.calls.insert(&id, name, call.take_value("arguments"));
+                let input = call.take_value("arguments");
+                self.calls.insert(&id, self.context.at, name, input);
             }
         }
         let name = if message_id.is_empty() { record_id } else { &message_id };
@@ -116,7 +117,7 @@ impl CopilotLogReader {
         self.flush_reply(steps);
         match step {
             RecordOutcome::Event(draft) => self.newest_reply = Some(draft),
-            skipped @ RecordOutcome::Skipped(_) => steps.push(skipped),
+            skipped => steps.push(skipped),
         }
     }
 
@@ -143,7 +144,8 @@ impl CopilotLogReader {
         let id = about.take_text("toolCallId");
         if !self.calls.contains(&id) {
             let name = about.take_text("toolName");
-            self.calls.insert(&id, name, about.take_value("arguments"));
+            let input = about.take_value("arguments");
+            self.calls.insert(&id, self.context.at, name, input);
         }
         RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
     }
@@ -151,11 +153,7 @@ impl CopilotLogReader {
     fn tool_result_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
         let id = about.take_text("toolCallId");
         let (name, input) = self.calls.take_call(&id);
-        let input = match input {
-            Value::String(text) => serde_json::from_str::<Map<String, Value>>(&text)
-                .map_or(Value::String(text), Value::Object),
-            input => input,
-        };
+        let input = parse_arguments(input);
         let mut fields = subagent_fields(&mut about);
         let mut result = about.take_object("result");
         let output = match about.get("success") {
@@ -213,6 +211,15 @@ pub(super) fn stop_time(about: &mut PayloadFields, written: Millis) -> Option<Mi
     is_stop.then(|| {
         parse_timestamp(&about.take_object("input").take_value("timestamp")).unwrap_or(written)
     })
+}
+
+/// Some versions write the arguments of a call as JSON in a string.
+fn parse_arguments(input: Value) -> Value {
+    match input {
+        Value::String(text) => serde_json::from_str::<Map<String, Value>>(&text)
+            .map_or(Value::String(text), Value::Object),
+        input => input,
+    }
 }
 
 /// Builds a reply identified by its message id in the log.
@@ -295,6 +302,9 @@ impl TranscriptReader for CopilotLogReader {
 
     fn finish(&mut self, steps: &mut RecordOutcomes) {
         self.flush_reply(steps);
-        self.calls.drain_unanswered(steps);
+        for mut call in self.calls.take_unanswered() {
+            call.input = parse_arguments(call.input);
+            steps.push(self.context.unanswered_call_event(call, PayloadFields::default()));
+        }
     }
 }

@@ -29,7 +29,7 @@ fn map(value: Value) -> Map<String, Value> {
 fn titles(steps: Vec<RecordOutcome>) -> Vec<String> {
     let title = |step| match step {
         RecordOutcome::Event(draft) => draft.meta.get("session_title")?.as_str().map(str::to_owned),
-        RecordOutcome::Skipped(_) => None,
+        RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => None,
     };
     steps.into_iter().filter_map(title).collect()
 }

@@ -75,7 +75,7 @@ fn imported(agent: &str, log: &str) -> Vec<Draft> {
     reader.finish(&mut steps);
     let events = steps.into_iter().filter_map(|step| match step {
         RecordOutcome::Event(draft) => Some(*draft),
-        RecordOutcome::Skipped(_) => None,
+        RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => None,
     });
     events.collect()
 }

@@ -23,7 +23,7 @@ impl RecordSink for Kept {
     fn accept(&mut self, step: RecordOutcome, _: u64) -> Result<()> {
         match step {
             RecordOutcome::Event(draft) => self.drafts.push(*draft),
-            RecordOutcome::Skipped(_) => self.skipped += 1,
+            RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => self.skipped += 1,
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ fn read_all(records: &[Value]) -> RecordOutcomes {
 fn drafts(records: &[Value]) -> Vec<Draft> {
     let events = read_all(records).into_iter().filter_map(|step| match step {
         RecordOutcome::Event(draft) => Some(*draft),
-        RecordOutcome::Skipped(_) => None,
+        RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => None,
     });
     events.collect()
 }
