@@ -45,7 +45,7 @@ struct Memory {
     done: Vec<String>,
     notes: Vec<String>,
     details: Vec<String>,
-    insights: Vec<String>,
+    lessons: Vec<String>,
     /// Text, first word and number of words of each query.
     queries: Vec<(prop::sample::Index, prop::sample::Index, usize)>,
 }
@@ -61,19 +61,19 @@ fn memory() -> impl Strategy<Value = Memory> {
         texts(1..3),
         prop::collection::vec(query, 6),
     )
-        .prop_map(|(messages, done, notes, details, insights, queries)| Memory {
+        .prop_map(|(messages, done, notes, details, lessons, queries)| Memory {
             messages,
             done,
             notes,
             details,
-            insights,
+            lessons,
             queries,
         })
 }
 
 impl Memory {
     fn questions(&self) -> Vec<String> {
-        let texts = [&self.messages, &self.done, &self.notes, &self.details, &self.insights];
+        let texts = [&self.messages, &self.done, &self.notes, &self.details, &self.lessons];
         let texts: Vec<&String> = texts.into_iter().flatten().collect();
         let question = |(text, from, count): &(prop::sample::Index, prop::sample::Index, usize)| {
             let words: Vec<&str> = texts[text.index(texts.len())].split_whitespace().collect();
@@ -112,7 +112,7 @@ impl Memory {
             let content = format!("# Note {n}\n\n{text}\n\n## Further\n\n{text}\n");
             write(format!("projects/--app--/memory/n{n}.md"), content);
         }
-        for (n, text) in self.insights.iter().enumerate() {
+        for (n, text) in self.lessons.iter().enumerate() {
             write(format!("coder/semantic/i{n}.md"), format!("# Insight {n}\n\n{text}\n"));
         }
         let details = scene.project().join("sessions/s1/working-memory/detail");

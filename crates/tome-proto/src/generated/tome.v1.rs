@@ -6375,7 +6375,7 @@ pub mod notebook_client {
             req.extensions_mut().insert(GrpcMethod::new("tome.v1.Notebook", "Restore"));
             self.inner.unary(req, path, codec).await
         }
-        /// Checks the coder's insights against the store guide.
+        /// Checks the coder's lessons against the store guide.
         pub async fn lint(
             &mut self,
             request: impl tonic::IntoRequest<super::LintRequest>,
@@ -6394,7 +6394,7 @@ pub mod notebook_client {
             req.extensions_mut().insert(GrpcMethod::new("tome.v1.Notebook", "Lint"));
             self.inner.unary(req, path, codec).await
         }
-        /// Reorganizes the coder's insights without losing any.
+        /// Reorganizes the coder's lessons without losing any.
         pub async fn tidy(
             &mut self,
             request: impl tonic::IntoRequest<super::TidyRequest>,
@@ -6484,12 +6484,12 @@ pub mod notebook_server {
             &self,
             request: tonic::Request<super::RestoreRequest>,
         ) -> std::result::Result<tonic::Response<super::RestoreResponse>, tonic::Status>;
-        /// Checks the coder's insights against the store guide.
+        /// Checks the coder's lessons against the store guide.
         async fn lint(
             &self,
             request: tonic::Request<super::LintRequest>,
         ) -> std::result::Result<tonic::Response<super::LintResponse>, tonic::Status>;
-        /// Reorganizes the coder's insights without losing any.
+        /// Reorganizes the coder's lessons without losing any.
         async fn tidy(
             &self,
             request: tonic::Request<super::TidyRequest>,

@@ -113,7 +113,7 @@ impl Citations {
                     NotebookOwner { scope: Scope::Project, cwd: Some(root.clone()), session: None };
                 self.open_note(root, &whose, (path, *line))
             }
-            CitationTarget::Insight { path, line } => {
+            CitationTarget::Lesson { path, line } => {
                 let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
                 self.open_note(String::new(), &whose, (path, *line))
             }

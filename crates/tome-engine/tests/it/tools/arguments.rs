@@ -7,10 +7,10 @@ use super::scene::{Scene, scene};
 
 /// Valid calls of each tool.
 fn calls() -> Vec<(&'static str, Value)> {
-    let insight = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
+    let lesson = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
         "content": "Take one step at a time. Check it at once. Go on only then.",
         "tags": ["#success", "#steps"]});
-    let mut with_topic = insight.clone();
+    let mut with_topic = lesson.clone();
     with_topic["topic"] = "working".into();
     vec![
         ("memory_show", json!({"citation": "e1"})),
@@ -51,9 +51,9 @@ fn calls() -> Vec<(&'static str, Value)> {
             "memory_delete",
             json!({"filename": "detail/b.md", "scope": "session", "session_id": "s1"}),
         ),
-        ("coder_memory_store", insight.clone()),
+        ("coder_memory_store", lesson.clone()),
         ("coder_memory_store", with_topic),
-        ("coder_memory_store", json!({"insights": [insight]})),
+        ("coder_memory_store", json!({"insights": [lesson]})),
         (
             "coder_memory_recall",
             json!({"question": "how to take small steps?", "types": ["semantic"]}),

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::InsightEntry;
-use super::insight_file::{FileBlock, InsightFile, count_bytes};
+use super::entry::LessonEntry;
+use super::lesson_file::{FileBlock, LessonFile, count_bytes};
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX, NUMBERED_FILES_MAX, TOPIC_ENTRIES_MIN};
-use super::{InsightKind, InsightTree, guides, rules};
+use super::{LessonKind, LessonTree, guides, rules};
 
 /// Tags that do not name a topic.
 const RESERVED_TAGS: &[&str] = &["success", "failure", "reconsolidated"];
@@ -18,17 +18,17 @@ pub(super) struct LocatedEntry {
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) block_index: usize,
-    pub(super) entry: InsightEntry,
+    pub(super) entry: LessonEntry,
 }
 
 /// Collects every entry of a type, ordered by file and line.
-pub(super) fn collect_entries(tree: &InsightTree, kind: InsightKind) -> Vec<LocatedEntry> {
-    let files = tree.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind));
+pub(super) fn collect_entries(tree: &LessonTree, kind: LessonKind) -> Vec<LocatedEntry> {
+    let files = tree.iter().filter(|(path, _)| LessonKind::from_path(path) == Some(kind));
     files.flat_map(|(path, text)| collect_file_entries(path, text)).collect()
 }
 
 pub(super) fn collect_file_entries(path: &str, text: &str) -> Vec<LocatedEntry> {
-    let page = InsightFile::parse(text);
+    let page = LessonFile::parse(text);
     let known = page.entries().map(|(at, block, entry)| LocatedEntry {
         path: path.to_owned(),
         line: block.line,
@@ -38,23 +38,23 @@ pub(super) fn collect_file_entries(path: &str, text: &str) -> Vec<LocatedEntry> 
     known.collect()
 }
 
-/// The default file for a new insight.
-pub(super) fn default_path(kind: InsightKind, topic: Option<&str>) -> String {
+/// The default file for a new lesson.
+pub(super) fn default_path(kind: LessonKind, topic: Option<&str>) -> String {
     let kind = kind.as_str();
     topic.map_or_else(|| format!("{kind}/{kind}.md"), |topic| format!("{kind}/{topic}/{topic}.md"))
 }
 
 /// Replaces an entry in its file.
-pub(super) fn rewrite_entry(tree: &mut InsightTree, known: &LocatedEntry, entry: InsightEntry) {
+pub(super) fn rewrite_entry(tree: &mut LessonTree, known: &LocatedEntry, entry: LessonEntry) {
     if let Some(text) = tree.get_mut(&known.path) {
-        let mut page = InsightFile::parse(text);
+        let mut page = LessonFile::parse(text);
         page.replace_entry(known.block_index, entry);
         *text = page.render();
     }
 }
 
 /// Adds an entry to a file or its first numbered sibling with space left. Returns the file used.
-pub(super) fn add_entry(tree: &mut InsightTree, path: &str, raw: &str) -> String {
+pub(super) fn add_entry(tree: &mut LessonTree, path: &str, raw: &str) -> String {
     NumberedFiles { path, excluded: None, number: 1 }.add_entry(tree, raw)
 }
 
@@ -67,7 +67,7 @@ struct NumberedFiles<'a> {
 }
 
 impl NumberedFiles<'_> {
-    fn add_entry(&mut self, tree: &mut InsightTree, raw: &str) -> String {
+    fn add_entry(&mut self, tree: &mut LessonTree, raw: &str) -> String {
         while self.number < NUMBERED_FILES_MAX {
             let path = numbered_path(self.path, self.number);
             let text = match tree.get(&path) {
@@ -76,7 +76,7 @@ impl NumberedFiles<'_> {
                 {
                     None
                 }
-                Some(text) => append_if_room(&InsightFile::parse(text), raw),
+                Some(text) => append_if_room(&LessonFile::parse(text), raw),
                 None => Some(render_new_file(&path, raw)),
             };
             if let Some(text) = text {
@@ -87,25 +87,25 @@ impl NumberedFiles<'_> {
         }
         // Never reached in practice; append anyway, so that nothing is lost.
         let text = tree.get(self.path).map_or_else(String::new, Clone::clone);
-        tree.insert(self.path.to_owned(), InsightFile::parse(&text).render_with_entry(raw));
+        tree.insert(self.path.to_owned(), LessonFile::parse(&text).render_with_entry(raw));
         self.path.to_owned()
     }
 }
 
 fn render_new_file(path: &str, raw: &str) -> String {
-    InsightFile::parse(&guides::initial_text(path)).render_with_entry(raw)
+    LessonFile::parse(&guides::initial_text(path)).render_with_entry(raw)
 }
 
 /// Appends an entry if it fits and it parses back unchanged.
-fn append_if_room(page: &InsightFile, raw: &str) -> Option<String> {
+fn append_if_room(page: &LessonFile, raw: &str) -> Option<String> {
     let count = page.entries().count();
     let fits = count < FILE_ENTRIES_MAX && page.entry_bytes() + count_bytes(raw) <= FILE_BYTES_MAX;
     if count > 0 && !fits {
         return None;
     }
     let text = page.render_with_entry(raw);
-    let entry = InsightFile::parse(raw).entries().map(|(_, _, entry)| entry.clone()).next();
-    let after = InsightFile::parse(&text);
+    let entry = LessonFile::parse(raw).entries().map(|(_, _, entry)| entry.clone()).next();
+    let after = LessonFile::parse(&text);
     let whole = after.entries().count() == count + 1;
     let last = after.entries().last().map(|(_, _, entry)| entry.clone());
     (whole && last == entry).then_some(text)
@@ -120,22 +120,22 @@ fn numbered_path(path: &str, number: usize) -> String {
 }
 
 /// Whether a case-insensitive file system would confuse the path with an existing file.
-pub(super) fn collides_ignoring_case(tree: &InsightTree, path: &str) -> bool {
+pub(super) fn collides_ignoring_case(tree: &LessonTree, path: &str) -> bool {
     let lower = path.to_lowercase();
     !tree.contains_key(path) && tree.keys().any(|known| known.to_lowercase() == lower)
 }
 
-pub(super) fn exceeds_limits(page: &InsightFile) -> bool {
+pub(super) fn exceeds_limits(page: &LessonFile) -> bool {
     let count = page.entries().count();
     count > FILE_ENTRIES_MAX || (count > 1 && page.entry_bytes() > FILE_BYTES_MAX)
 }
 
 /// Splits a file over its limits. Returns a description of each move.
-pub(super) fn split_file(tree: &mut InsightTree, path: &str) -> Vec<String> {
-    let (Some(kind), Some(text)) = (InsightKind::from_path(path), tree.get(path)) else {
+pub(super) fn split_file(tree: &mut LessonTree, path: &str) -> Vec<String> {
+    let (Some(kind), Some(text)) = (LessonKind::from_path(path), tree.get(path)) else {
         return Vec::new();
     };
-    let mut page = InsightFile::parse(text);
+    let mut page = LessonFile::parse(text);
     let mut moved: BTreeMap<String, usize> = BTreeMap::new();
     while exceeds_limits(&page) {
         let topic = find_common_topic(&page).filter(|_| path.matches('/').count() == 1);
@@ -156,9 +156,9 @@ pub(super) fn split_file(tree: &mut InsightTree, path: &str) -> Vec<String> {
 }
 
 /// The indexes of the entries that exceed the file's limits.
-fn find_surplus_blocks(page: &InsightFile) -> Vec<usize> {
+fn find_surplus_blocks(page: &LessonFile) -> Vec<usize> {
     let mut total = 0;
-    let over = |(count, (at, block, _)): (usize, (usize, &FileBlock, &InsightEntry))| {
+    let over = |(count, (at, block, _)): (usize, (usize, &FileBlock, &LessonEntry))| {
         total += count_bytes(&block.raw);
         (count > 0 && (count >= FILE_ENTRIES_MAX || total > FILE_BYTES_MAX)).then_some(at)
     };
@@ -166,14 +166,14 @@ fn find_surplus_blocks(page: &InsightFile) -> Vec<usize> {
 }
 
 /// The most common tag that is a valid topic and whose entries form a group that fits into a file.
-fn find_common_topic(page: &InsightFile) -> Option<String> {
+fn find_common_topic(page: &LessonFile) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for tag in page.entries().flat_map(|(_, _, entry)| &entry.tags) {
         *counts.entry(tag).or_default() += 1;
     }
     let is_topic = |tag: &str| {
         !RESERVED_TAGS.contains(&tag)
-            && InsightKind::parse(tag).is_none()
+            && LessonKind::parse(tag).is_none()
             && rules::is_valid_topic(tag)
     };
     counts
@@ -186,12 +186,12 @@ fn find_common_topic(page: &InsightFile) -> Option<String> {
         .map(|(tag, _)| tag.to_owned())
 }
 
-fn find_tagged_blocks(page: &InsightFile, tag: &str) -> Vec<usize> {
+fn find_tagged_blocks(page: &LessonFile, tag: &str) -> Vec<usize> {
     page.entries().filter(|(_, _, entry)| entry.has_tag(tag)).map(|(at, _, _)| at).collect()
 }
 
 /// `x.md` for `x-3.md`, if both exist.
-fn unnumbered_path(tree: &InsightTree, path: &str) -> String {
+fn unnumbered_path(tree: &LessonTree, path: &str) -> String {
     let first = path
         .strip_suffix(".md")
         .and_then(|stem| stem.rsplit_once('-'))

@@ -1,75 +1,71 @@
-//! Operations on the coder's notebook: storing, linting and tidying insights.
+//! Operations on the coder's notebook: storing, linting and tidying lessons.
 
 use std::collections::BTreeMap;
 
 use tome_model::Scope;
 
-use crate::coder::{self, InsightTree};
 use crate::commit::NoteChange;
+use crate::lessons::{self, LessonTree};
 use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
 use crate::state::NotebookState;
 use crate::{
-    Author, InsightDraft, LintFinding, NotebookError, Result, StoredInsight, TidyReport, edit,
+    Author, LessonDraft, LintFinding, NotebookError, Result, StoredLesson, TidyReport, edit,
 };
 
 impl Notebook {
-    /// Stores insights, all or none (coder's notebook only).
-    pub fn store_insights(
-        &self,
-        by: &Author,
-        drafts: &[InsightDraft],
-    ) -> Result<Vec<StoredInsight>> {
+    /// Stores lessons, all or none (coder's notebook only).
+    pub fn store_lessons(&self, by: &Author, drafts: &[LessonDraft]) -> Result<Vec<StoredLesson>> {
         self.check_coder_scope()?;
         // Reject drafts that violate the guide before the notebook is created.
         let today = self.clock.today();
-        coder::store_insights(&InsightTree::new(), drafts, &today)
+        lessons::store_lessons(&LessonTree::new(), drafts, &today)
             .map_err(NotebookError::GuideViolations)?;
         let stored = self.write_current(CreateMode::IfMissing, |shelf| {
             let mut tree = load_tree(shelf)?;
             let mut seeded = Vec::new();
-            for (path, text) in coder::initial_files() {
+            for (path, text) in lessons::initial_files() {
                 if !tree.contains_key(path) && shelf.history.latest_version(path).is_none() {
                     tree.insert(path.to_owned(), text.to_owned());
-                    seeded.push(coder::InsightFileChange {
+                    seeded.push(lessons::LessonFileChange {
                         path: path.to_owned(),
                         text: Some(text.to_owned()),
                     });
                 }
             }
-            let (changes, stored) = coder::store_insights(&tree, drafts, &today)
+            let (changes, stored) = lessons::store_lessons(&tree, drafts, &today)
                 .map_err(NotebookError::GuideViolations)?;
             seeded.extend(changes);
-            self.apply_insight_changes(shelf, by, seeded)?;
+            self.apply_lesson_changes(shelf, by, seeded)?;
             Ok(stored)
         })?;
         Ok(stored.unwrap_or_default())
     }
 
-    /// Checks every insight file against the store guide.
-    pub fn lint_insights(&self) -> Result<Vec<LintFinding>> {
+    /// Checks every lesson file against the store guide.
+    pub fn lint_lessons(&self) -> Result<Vec<LintFinding>> {
         self.check_coder_scope()?;
         let read = self.read_current(|shelf| Ok((load_tree(shelf)?, read_readmes(shelf)?)))?;
         let (tree, readmes) = read.unwrap_or_default();
-        Ok(coder::lint(&tree, &readmes))
+        Ok(lessons::lint(&tree, &readmes))
     }
 
-    /// Merges duplicate insights and splits oversized files, without losing content.
-    pub fn tidy_insights(&self, by: &Author) -> Result<TidyReport> {
+    /// Merges duplicate lessons and splits oversized files, without losing content.
+    pub fn tidy_lessons(&self, by: &Author) -> Result<TidyReport> {
         self.check_coder_scope()?;
         let tidied = self.write_current(CreateMode::Never, |shelf| {
-            let (changes, tidied) = coder::tidy_insights(&load_tree(shelf)?);
-            self.apply_insight_changes(shelf, by, changes)?;
+            let (changes, tidied) = lessons::tidy_lessons(&load_tree(shelf)?);
+            self.apply_lesson_changes(shelf, by, changes)?;
             Ok(tidied)
         })?;
         Ok(tidied.unwrap_or_default())
     }
 
-    fn apply_insight_changes(
+    fn apply_lesson_changes(
         &self,
         shelf: &mut NotebookState,
         by: &Author,
-        changes: Vec<coder::InsightFileChange>,
+        changes: Vec<lessons::LessonFileChange>,
     ) -> Result<()> {
         // The last change to a file wins.
         let changes: BTreeMap<String, Option<String>> =
@@ -94,9 +90,9 @@ impl Notebook {
     }
 }
 
-/// Loads all insight files and guides; skips those that are not UTF-8.
-fn load_tree(shelf: &NotebookState) -> Result<InsightTree> {
-    let mut tree = InsightTree::new();
+/// Loads all lesson files and guides; skips those that are not UTF-8.
+fn load_tree(shelf: &NotebookState) -> Result<LessonTree> {
+    let mut tree = LessonTree::new();
     for path in shelf.inventory.keys() {
         if let Ok(Some((bytes, _))) = shelf.folder.read_file(path)
             && let Ok(note) = decode_note(path, bytes)

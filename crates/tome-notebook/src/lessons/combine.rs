@@ -1,8 +1,8 @@
-//! Combines two insights into one that has every sentence and every tag of both.
+//! Combines two lessons into one that has every sentence and every tag of both.
 
 use tome_text::{finish_sentence, normalize_sentence};
 
-use super::entry::{InsightEntry, PREVIOUS_LABEL, RECONSOLIDATED_TAG, Remark, is_block_line};
+use super::entry::{LessonEntry, PREVIOUS_LABEL, RECONSOLIDATED_TAG, Remark, is_block_line};
 use super::limits::SENTENCES_MAX;
 use super::sentence::{join_paragraphs, join_texts, normalized_sentences, split_sentences};
 
@@ -25,8 +25,8 @@ pub(super) fn update_label(today: &str) -> String {
 
 /// Adds the sentences and tags of another entry that this one does not have yet.
 pub(super) fn merge_into(
-    entry: &mut InsightEntry,
-    other: &InsightEntry,
+    entry: &mut LessonEntry,
+    other: &LessonEntry,
     into: MergeTarget,
     label: &str,
 ) {
@@ -57,10 +57,10 @@ pub(super) fn merge_into(
     other.tags.iter().for_each(|tag| entry.add_tag(tag));
 }
 
-/// Replaces an entry with an insight that contradicts it, keeping the old text as a remark.
-pub(super) fn replace_entry(entry: &mut InsightEntry, by: &InsightEntry, today: &str) {
+/// Replaces an entry with a lesson that contradicts it, keeping the old text as a remark.
+pub(super) fn replace_entry(entry: &mut LessonEntry, by: &LessonEntry, today: &str) {
     let old = std::mem::take(entry);
-    *entry = InsightEntry { remarks: Vec::new(), tags: by.tags.clone(), ..by.clone() };
+    *entry = LessonEntry { remarks: Vec::new(), tags: by.tags.clone(), ..by.clone() };
     entry.add_remark(Remark::new(update_label(today), "This replaces the previous approach."));
     let links = by.remarks.iter().cloned();
     links.for_each(|remark| entry.add_remark(remark));
@@ -83,7 +83,7 @@ pub(super) fn replace_entry(entry: &mut InsightEntry, by: &InsightEntry, today: 
 }
 
 /// Converts an entry into remarks of the entry that replaces it.
-fn previous_remarks(old: &InsightEntry, by: &InsightEntry) -> Vec<Remark> {
+fn previous_remarks(old: &LessonEntry, by: &LessonEntry) -> Vec<Remark> {
     let mut pieces = Vec::new();
     if normalize_sentence(&old.title) != normalize_sentence(&by.title) {
         pieces.push(old.title.clone());
@@ -128,8 +128,8 @@ fn is_prose_paragraph(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn entry(title: &str, content: &str, tags: &[&str]) -> InsightEntry {
-        InsightEntry {
+    fn entry(title: &str, content: &str, tags: &[&str]) -> LessonEntry {
+        LessonEntry {
             title: title.into(),
             description: format!("About {title}."),
             content: content.into(),

@@ -17,7 +17,7 @@ fn problems(path: &str, text: &str) -> String {
 fn valid_layout_passes_lint() {
     assert_eq!(problems("semantic/semantic.md", GOOD), "");
     assert_eq!(problems("semantic/topic/topic.md", &format!("# Head\n\n{GOOD}")), "");
-    let seeded: InsightTree =
+    let seeded: LessonTree =
         initial_files().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
     assert_eq!(lint(&seeded, &right_readmes(&seeded)), []);
 }
@@ -78,7 +78,7 @@ fn locations_duplicates_and_readmes_are_checked() {
 
 #[test]
 fn readmes_list_the_tree() {
-    let mut tree: InsightTree =
+    let mut tree: LessonTree =
         initial_files().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
     tree.insert("semantic/rust/rust.md".into(), GOOD.into());
     let made = right_readmes(&tree);
@@ -117,7 +117,7 @@ fn readmes_list_the_tree() {
           - A title: One sentence.
     "#]]
     .assert_eq(&made["semantic/rust/README.md"]);
-    assert_eq!(right_readmes(&InsightTree::new()), BTreeMap::new());
+    assert_eq!(right_readmes(&LessonTree::new()), BTreeMap::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! The initial files of the coder's notebook: two guides and one file per insight type.
+//! The initial files of the coder's notebook: two guides and one file per lesson type.
 
-use super::InsightKind;
+use super::LessonKind;
 
 /// The guides: file name and text.
 pub(crate) fn guides() -> [(&'static str, &'static str); 2] {
@@ -27,11 +27,11 @@ const PROCEDURAL_HEADING: &str =
 const SEMANTIC_HEADING: &str = "# Semantic insights\n\nPrinciples that hold across projects.\n";
 
 /// One-line definition of a type.
-pub(super) fn describe_kind(kind: InsightKind) -> &'static str {
+pub(super) fn describe_kind(kind: LessonKind) -> &'static str {
     match kind {
-        InsightKind::Episodic => "concrete events and what they taught",
-        InsightKind::Procedural => "steps that worked and can be repeated",
-        InsightKind::Semantic => "principles that hold across projects",
+        LessonKind::Episodic => "concrete events and what they taught",
+        LessonKind::Procedural => "steps that worked and can be repeated",
+        LessonKind::Semantic => "principles that hold across projects",
     }
 }
 

@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_text::truncate_chars;
 
-use super::insight_file::InsightFile;
+use super::lesson_file::LessonFile;
 use super::limits::{
     HEAD_DESCRIPTION_CHARS_MAX, HEAD_TITLES_MAX, ROOT_TITLES_MAX, TITLE_CHARS_MAX,
 };
-use super::{InsightKind, guides};
+use super::{LessonKind, guides};
 
 /// The part of a file that READMEs show, cached per file so that a write need not re-read the
 /// others.
@@ -30,7 +30,7 @@ pub(crate) struct FileHead {
 }
 
 pub(crate) fn extract_head(text: &str) -> FileHead {
-    let page = InsightFile::parse(text);
+    let page = LessonFile::parse(text);
     let titles = page.entries().take(HEAD_TITLES_MAX).map(|(_, _, entry)| {
         let title = shorten_text(&entry.title, TITLE_CHARS_MAX);
         (title, shorten_text(&entry.description, HEAD_DESCRIPTION_CHARS_MAX))
@@ -46,9 +46,9 @@ pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<Str
         return readmes;
     }
     readmes.insert("README.md".to_owned(), render_root(heads));
-    for kind in InsightKind::ALL {
+    for kind in LessonKind::ALL {
         let files: Vec<_> =
-            heads.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind)).collect();
+            heads.iter().filter(|(path, _)| LessonKind::from_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }
@@ -81,12 +81,12 @@ fn render_root(heads: &BTreeMap<String, FileHead>) -> String {
         Lessons across projects. Generated from the files below: edit those, not this one. \
         `memory-recall-guide.md` explains how to look something up, `memory-store-guide.md` how to add to it.\n\n"
         .to_owned();
-    for (path, _) in heads.iter().filter(|(path, _)| InsightKind::from_path(path).is_none()) {
+    for (path, _) in heads.iter().filter(|(path, _)| LessonKind::from_path(path).is_none()) {
         text += &format!("- `{path}`\n");
     }
-    for kind in InsightKind::ALL {
+    for kind in LessonKind::ALL {
         let files: Vec<_> =
-            heads.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind)).collect();
+            heads.iter().filter(|(path, _)| LessonKind::from_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }

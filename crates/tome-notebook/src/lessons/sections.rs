@@ -1,32 +1,32 @@
-//! The location of each insight in a file, for searching and citing them.
+//! The location of each lesson in a file, for searching and citing them.
 
 use std::ops::Range;
 
-use super::insight_file::{InsightFile, find_opaque_lines, parse_label};
+use super::lesson_file::{LessonFile, find_opaque_lines, parse_label};
 use super::limits::SAME_SIMILARITY;
-use super::similarity::InsightProfile;
+use super::similarity::LessonProfile;
 
-/// A part of a file of insights: an insight, or the loose text between two of them.
+/// A part of a file of lessons: a lesson, or the loose text between two of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InsightSection {
+pub struct LessonSection {
     /// First line, from 1.
     pub line: usize,
     /// Byte range in the file, without the white space at its end.
     pub range: Range<usize>,
-    /// Title of the insight; `None` for loose text.
+    /// Title of the lesson; `None` for loose text.
     pub title: Option<String>,
     /// Tags in lower case, without `#`.
     pub tags: Vec<String>,
-    /// Byte ranges of its field labels and of its tags: every insight has them, so they do not
+    /// Byte ranges of its field labels and of its tags: every lesson has them, so they do not
     /// belong to the text to search.
     pub markup: Vec<Range<usize>>,
 }
 
-/// Splits a file into its insights and the loose text between them, in order.
-pub fn split_insights(text: &str) -> Vec<InsightSection> {
+/// Splits a file into its lessons and the loose text between them, in order.
+pub fn split_lessons(text: &str) -> Vec<LessonSection> {
     let mut sections = Vec::new();
     let mut from = 0;
-    for block in InsightFile::parse(text).blocks {
+    for block in LessonFile::parse(text).blocks {
         let range = from..from + block.raw.trim_end().len();
         let (title, tags) = match block.entry {
             Some(entry) => (Some(entry.title), entry.tags),
@@ -34,16 +34,16 @@ pub fn split_insights(text: &str) -> Vec<InsightSection> {
         };
         let markup = if title.is_some() { find_markup(&block.raw, from) } else { Vec::new() };
         from += block.raw.len();
-        sections.push(InsightSection { line: block.line, range, title, tags, markup });
+        sections.push(LessonSection { line: block.line, range, title, tags, markup });
     }
     sections
 }
 
-/// Whether two insights, each given as its text, say the same, so that tidying would merge them.
-pub fn is_same_insight(text: &str, other: &str) -> bool {
+/// Whether two lessons, each given as its text, say the same, so that tidying would merge them.
+pub fn is_same_lesson(text: &str, other: &str) -> bool {
     let profile = |text: &str| {
-        let file = InsightFile::parse(text);
-        file.entries().next().map(|(_, _, entry)| InsightProfile::from_entry(entry))
+        let file = LessonFile::parse(text);
+        file.entries().next().map(|(_, _, entry)| LessonProfile::from_entry(entry))
     };
     match (profile(text), profile(other)) {
         (Some(one), Some(other)) => one.similarity(&other) > SAME_SIMILARITY,
@@ -51,7 +51,7 @@ pub fn is_same_insight(text: &str, other: &str) -> bool {
     }
 }
 
-/// Finds the labels of an insight that begins at byte `from` of its file, and its lines of tags.
+/// Finds the labels of a lesson that begins at byte `from` of its file, and its lines of tags.
 fn find_markup(raw: &str, from: usize) -> Vec<Range<usize>> {
     let lines: Vec<&str> = raw.split_inclusive('\n').collect();
     let mut ranges = Vec::new();
@@ -81,8 +81,8 @@ mod tests {
         ---\n\n**Title:** Second\n**Content:** More.\n";
 
     #[test]
-    fn each_insight_is_a_section_without_its_markup() {
-        let sections = split_insights(FILE);
+    fn each_lesson_is_a_section_without_its_markup() {
+        let sections = split_lessons(FILE);
         let titles: Vec<_> = sections.iter().map(|section| section.title.as_deref()).collect();
         assert_eq!(titles, [None, Some("Hold no lock"), None, Some("Second")]);
         let mut text = FILE.to_owned();
@@ -105,11 +105,11 @@ mod tests {
     }
 
     #[test]
-    fn the_same_insight_is_recognized_in_other_files() {
+    fn the_same_lesson_is_recognized_in_other_files() {
         let one = "**Title:** Retry with backoff\n**Content:** The server drops bursts.";
         let same = "**Title:** Retry with a backoff\n\n**Content:** The server drops bursts.";
-        assert!(is_same_insight(one, same));
-        assert!(!is_same_insight(one, "**Title:** Name the branch\n**Content:** Short."));
-        assert!(!is_same_insight(one, "loose"));
+        assert!(is_same_lesson(one, same));
+        assert!(!is_same_lesson(one, "**Title:** Name the branch\n**Content:** Short."));
+        assert!(!is_same_lesson(one, "loose"));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use insight_file::InsightFile;
+use lesson_file::LessonFile;
 use sentence::normalized_sentences;
 
 /// Lines as people and programs write them, many of them nearly valid.
@@ -97,7 +97,7 @@ fn file() -> impl Strategy<Value = String> {
     ]
 }
 
-fn tree() -> impl Strategy<Value = InsightTree> {
+fn tree() -> impl Strategy<Value = LessonTree> {
     let path = prop::sample::select(vec![
         "semantic/semantic.md",
         "semantic/a.md",
@@ -118,8 +118,8 @@ fn tree() -> impl Strategy<Value = InsightTree> {
     prop::collection::btree_map(path, file(), 0..6)
 }
 
-fn draft() -> impl Strategy<Value = InsightDraft> {
-    let kind = prop::sample::select(InsightKind::ALL.to_vec());
+fn draft() -> impl Strategy<Value = LessonDraft> {
+    let kind = prop::sample::select(LessonKind::ALL.to_vec());
     let word = || {
         prop::sample::select(vec![
             "lock", "file", "retry", "cache", "token", "queue", "never", "锁",
@@ -134,7 +134,7 @@ fn draft() -> impl Strategy<Value = InsightDraft> {
         1 => Just("Use locks, e.g.".to_owned()),
     ];
     (kind, title, sentence(), prop::collection::vec(sentence(), 3..=5), word(), outcome, topic)
-        .prop_map(|(kind, title, description, content, tag, outcome, topic)| InsightDraft {
+        .prop_map(|(kind, title, description, content, tag, outcome, topic)| LessonDraft {
             kind,
             title,
             description,
@@ -145,8 +145,8 @@ fn draft() -> impl Strategy<Value = InsightDraft> {
 }
 
 /// Lines of loose text that are not layout; these must never be lost.
-fn loose_lines(tree: &InsightTree) -> Vec<String> {
-    let pages = tree.values().map(|text| InsightFile::parse(text));
+fn loose_lines(tree: &LessonTree) -> Vec<String> {
+    let pages = tree.values().map(|text| LessonFile::parse(text));
     let loose =
         pages.flat_map(|page| page.blocks.into_iter().filter(|block| block.entry.is_none()));
     let text: Vec<String> = loose.map(|block| block.raw).collect();
@@ -154,14 +154,14 @@ fn loose_lines(tree: &InsightTree) -> Vec<String> {
         .iter()
         .flat_map(|raw| raw.lines())
         .map(|line| line.trim().to_owned())
-        .filter(|line| !line.is_empty() && !insight_file::is_separator(line))
+        .filter(|line| !line.is_empty() && !lesson_file::is_separator(line))
         .collect();
     lines.sort();
     lines
 }
 
 /// Every sentence and every tag of every entry.
-fn statements(tree: &InsightTree) -> BTreeSet<String> {
+fn statements(tree: &LessonTree) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for known in all_entries(tree) {
         let entry = known.entry;
@@ -173,7 +173,7 @@ fn statements(tree: &InsightTree) -> BTreeSet<String> {
     all
 }
 
-fn after(tree: &InsightTree, changes: &[InsightFileChange]) -> InsightTree {
+fn after(tree: &LessonTree, changes: &[LessonFileChange]) -> LessonTree {
     let mut tree = tree.clone();
     apply(&mut tree, changes.to_vec());
     tree
@@ -190,7 +190,7 @@ proptest! {
 
     #[test]
     fn blocks_add_up_to_the_file(text in prop_oneof![file(), ".{0,200}", "[\\s\\S]{0,200}"]) {
-        let page = InsightFile::parse(&text);
+        let page = LessonFile::parse(&text);
         prop_assert_eq!(page.render(), text.clone());
         let mut line = 1;
         for block in &page.blocks {
@@ -204,7 +204,7 @@ proptest! {
         let entries = placement::collect_file_entries("semantic/x.md", &text).into_iter();
         for known in entries.filter(|known| !known.entry.has_multiline_block()) {
             let again = known.entry.render();
-            let page = InsightFile::parse(&again);
+            let page = LessonFile::parse(&again);
             prop_assert_eq!(page.entries().count(), 1);
             prop_assert_eq!(page.blocks[0].entry.as_ref().unwrap().render(), again);
         }
@@ -212,13 +212,13 @@ proptest! {
 
     #[test]
     fn arranging_is_idempotent(text in file()) {
-        let once = InsightFile::parse(&text).render_arranged();
-        prop_assert_eq!(InsightFile::parse(&once).render_arranged(), once);
+        let once = LessonFile::parse(&text).render_arranged();
+        prop_assert_eq!(LessonFile::parse(&once).render_arranged(), once);
     }
 
     #[test]
     fn tidying_loses_nothing_and_is_idempotent(before in tree()) {
-        let (changes, tidied) = tidy_insights(&before);
+        let (changes, tidied) = tidy_lessons(&before);
         let tidy_tree = after(&before, &changes);
         prop_assert_eq!(tidied.entries_before, all_entries(&before).len());
         prop_assert_eq!(tidied.entries_after, all_entries(&tidy_tree).len());
@@ -229,9 +229,9 @@ proptest! {
         for line in loose_lines(&before) {
             prop_assert!(headings.contains(&line), "lost {:?}\n{:#?}\n{:#?}", line, before, tidy_tree);
         }
-        let again = tidy_insights(&tidy_tree).0;
+        let again = tidy_lessons(&tidy_tree).0;
         prop_assert!(again.is_empty(), "{:#?}\n{:#?}", tidy_tree, again);
-        let deep = |path: &&String| InsightKind::from_path(path).is_some() && path.matches('/').count() > 2;
+        let deep = |path: &&String| LessonKind::from_path(path).is_some() && path.matches('/').count() > 2;
         prop_assert_eq!(tidy_tree.keys().find(deep), None);
     }
 
@@ -240,7 +240,7 @@ proptest! {
         before in tree(),
         drafts in prop::collection::vec(draft(), 1..=3),
     ) {
-        let (changes, stored) = store_insights(&before, &drafts, "2026-11-15").unwrap();
+        let (changes, stored) = store_lessons(&before, &drafts, "2026-11-15").unwrap();
         let stored_tree = after(&before, &changes);
         let now = statements(&stored_tree);
         // A contradicted outcome is mentioned in the previous approach instead.
@@ -259,15 +259,15 @@ proptest! {
             prop_assert!(drafts.len() > 1 || there.iter().any(|known| known.entry.title == stored.title));
         }
         if let [draft] = drafts.as_slice() {
-            let (changes, stored) = store_insights(&stored_tree, std::slice::from_ref(draft), "2026-12-01").unwrap();
+            let (changes, stored) = store_lessons(&stored_tree, std::slice::from_ref(draft), "2026-12-01").unwrap();
             prop_assert!(changes.is_empty(), "{:#?}\n{:#?}", stored_tree, changes);
             prop_assert_eq!(stored[0].decision, StoreDecision::Merge);
         }
     }
 
     #[test]
-    fn stored_insights_break_no_layout_rule(drafts in prop::collection::vec(draft(), 1..12)) {
-        let mut tree = InsightTree::new();
+    fn stored_lessons_break_no_layout_rule(drafts in prop::collection::vec(draft(), 1..12)) {
+        let mut tree = LessonTree::new();
         for draft in drafts {
             put(&mut tree, &[draft]);
         }
@@ -280,7 +280,7 @@ proptest! {
         let text = texts.join("\n---\n\n");
         let profiles: Vec<_> = placement::collect_file_entries("semantic/x.md", &text)
             .iter()
-            .map(|known| similarity::InsightProfile::from_entry(&known.entry))
+            .map(|known| similarity::LessonProfile::from_entry(&known.entry))
             .collect();
         let mut neighbors = similarity::SimilarityIndex::new(&profiles);
         for (number, profile) in profiles.iter().enumerate() {
@@ -316,7 +316,7 @@ proptest! {
     fn sections_match_their_lines(tree in tree()) {
         for text in tree.values() {
             let mut end = 0;
-            for section in split_insights(text) {
+            for section in split_lessons(text) {
                 prop_assert!(section.range.start >= end && section.range.end <= text.len());
                 end = section.range.end;
                 let rest: Vec<&str> = text.split_inclusive('\n').skip(section.line - 1).collect();
@@ -334,18 +334,18 @@ proptest! {
     fn any_text_is_handled_without_panic(text in "\\PC{0,300}", more in "[\\s\\S]{0,300}") {
         let tree = tree_of(&[("semantic/a.md", &text), ("x", &more), ("semantic/b/c/d/e.md", &more)]);
         lint(&tree, &BTreeMap::new());
-        for section in split_insights(&text).into_iter().chain(split_insights(&more)) {
+        for section in split_lessons(&text).into_iter().chain(split_lessons(&more)) {
             prop_assert!(section.markup.iter().all(|markup| markup.end <= section.range.end));
         }
-        prop_assert_eq!(is_same_insight(&text, &more), is_same_insight(&more, &text));
-        let odd = InsightDraft {
-            kind: InsightKind::Semantic,
+        prop_assert_eq!(is_same_lesson(&text, &more), is_same_lesson(&more, &text));
+        let odd = LessonDraft {
+            kind: LessonKind::Semantic,
             title: text.clone(),
             description: more.clone(),
             content: text.clone(),
             tags: vec![more.clone(), text],
             topic: Some(more),
         };
-        drop(store_insights(&tree, &[odd], ""));
+        drop(store_lessons(&tree, &[odd], ""));
     }
 }

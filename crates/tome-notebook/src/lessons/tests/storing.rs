@@ -1,22 +1,22 @@
-//! Storing insights: the decisions and the resulting files.
+//! Storing lessons: the decisions and the resulting files.
 
 use std::slice::from_ref;
 
 use expect_test::expect;
 
 use super::*;
-use InsightKind::{Episodic, Procedural, Semantic};
+use LessonKind::{Episodic, Procedural, Semantic};
 
 const LOCKS: &str = "A standard mutex guard held across an await blocks the whole worker thread. Other \
                      tasks then wait for a thread that waits for them. Drop the guard before awaiting.";
 
-fn locks() -> InsightDraft {
+fn locks() -> LessonDraft {
     draft(Semantic, "Hold no mutex across an await", LOCKS, &["rust", "async", "failure"])
 }
 
 #[test]
-fn the_first_insight_creates_its_file() {
-    let mut tree = InsightTree::new();
+fn the_first_lesson_creates_its_file() {
+    let mut tree = LessonTree::new();
     let stored = put(&mut tree, &[locks()]);
     assert_eq!(stored[0].decision, StoreDecision::Create);
     assert_eq!(stored[0].path, "semantic/semantic.md");
@@ -37,29 +37,29 @@ fn the_first_insight_creates_its_file() {
 }
 
 #[test]
-fn an_invalid_insight_rejects_the_whole_call() {
+fn an_invalid_lesson_rejects_the_whole_call() {
     let mut bad = locks();
     bad.tags = vec!["rust".into(), "async".into()];
-    let refused = store_insights(&InsightTree::new(), &[locks(), bad], "2026-11-15").unwrap_err();
+    let refused = store_lessons(&LessonTree::new(), &[locks(), bad], "2026-11-15").unwrap_err();
     assert_eq!(refused.len(), 1);
     assert!(refused[0].starts_with("insight 2: neither #success nor #failure"), "{refused:?}");
 }
 
 #[test]
-fn storing_the_same_insight_twice_changes_nothing() {
-    let mut tree = InsightTree::new();
+fn storing_the_same_lesson_twice_changes_nothing() {
+    let mut tree = LessonTree::new();
     put(&mut tree, &[locks()]);
-    let (changes, stored) = store_insights(&tree, &[locks()], "2026-12-01").unwrap();
+    let (changes, stored) = store_lessons(&tree, &[locks()], "2026-12-01").unwrap();
     assert_eq!(changes, []);
     assert_eq!(stored[0].decision, StoreDecision::Merge);
     assert!(stored[0].why.contains("already stored"), "{}", stored[0].why);
-    let stored = put(&mut InsightTree::new(), &[locks(), locks()]);
+    let stored = put(&mut LessonTree::new(), &[locks(), locks()]);
     assert_eq!(stored[1].decision, StoreDecision::Merge);
 }
 
 #[test]
-fn a_very_similar_insight_strengthens_the_entry() {
-    let mut tree = InsightTree::new();
+fn a_very_similar_lesson_strengthens_the_entry() {
+    let mut tree = LessonTree::new();
     put(&mut tree, &[locks()]);
     let mut again = locks();
     again.title = "Do not hold a mutex across await".into();
@@ -72,12 +72,12 @@ fn a_very_similar_insight_strengthens_the_entry() {
     assert!(known[0].entry.content.ends_with("Clippy has a lint for it."));
     assert!(known[0].entry.has_tag("clippy"));
     assert!(known[0].entry.render().contains("**Updated [2026-11-15]:** Do not hold a mutex"));
-    assert_eq!(store_insights(&tree, &[again], "2026-11-16").unwrap().0, []);
+    assert_eq!(store_lessons(&tree, &[again], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
-fn a_related_insight_is_added_with_its_date() {
-    let mut tree = InsightTree::new();
+fn a_related_lesson_is_added_with_its_date() {
+    let mut tree = LessonTree::new();
     put(&mut tree, &[locks()]);
     let related = draft(
         Semantic,
@@ -99,12 +99,12 @@ fn a_related_insight_is_added_with_its_date() {
         **Tags:** #rust #async #failure #semantic
     "#]]
     .assert_eq(&all_entries(&tree)[0].entry.render());
-    assert_eq!(store_insights(&tree, &[related], "2026-11-16").unwrap().0, []);
+    assert_eq!(store_lessons(&tree, &[related], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
 fn a_contradiction_keeps_the_previous_approach() {
-    let mut tree = InsightTree::new();
+    let mut tree = LessonTree::new();
     let squash = |title: &str, outcome: &str| {
         draft(
             Procedural,
@@ -133,12 +133,12 @@ fn a_contradiction_keeps_the_previous_approach() {
         **Tags:** #git #failure #procedural #reconsolidated
     "#]]
     .assert_eq(&all_entries(&tree)[0].entry.render());
-    assert_eq!(store_insights(&tree, &[other], "2026-11-16").unwrap().0, []);
+    assert_eq!(store_lessons(&tree, &[other], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
 fn another_type_or_subject_is_another_entry() {
-    let mut tree = InsightTree::new();
+    let mut tree = LessonTree::new();
     put(&mut tree, &[locks()]);
     let mut other_kind = locks();
     other_kind.kind = Procedural;
@@ -153,7 +153,7 @@ fn another_type_or_subject_is_another_entry() {
     assert_eq!(all_entries(&tree).len(), 3);
 }
 
-fn flaky(title: &str, which: &str, cause: &str) -> InsightDraft {
+fn flaky(title: &str, which: &str, cause: &str) -> LessonDraft {
     let mut made = draft(
         Episodic,
         title,
@@ -166,7 +166,7 @@ fn flaky(title: &str, which: &str, cause: &str) -> InsightDraft {
 
 #[test]
 fn similar_episodes_are_generalized_and_linked_both_ways() {
-    let mut tree = InsightTree::new();
+    let mut tree = LessonTree::new();
     let (one, other) = ("Upload tests shared a port", "Login tests raced for a port");
     let upload = flaky(one, "upload", "Another program on the build server had taken the number.");
     assert_eq!(put(&mut tree, &[upload])[0].hints, Vec::<String>::new());
@@ -192,12 +192,12 @@ fn similar_episodes_are_generalized_and_linked_both_ways() {
     }
     let text = &tree["semantic/semantic.md"];
     assert!(text.contains(&format!("**Related:** {one}\n\n**Related:** {other}\n")), "{text}");
-    assert_eq!(store_insights(&tree, &[principle], "2026-11-16").unwrap().0, []);
+    assert_eq!(store_lessons(&tree, &[principle], "2026-11-16").unwrap().0, []);
     assert_eq!(lint(&tree, &right_readmes(&tree)), []);
 }
 
-/// An insight that is similar to no other.
-fn unlike(number: usize, tag: &str) -> InsightDraft {
+/// A lesson that is similar to no other.
+fn unlike(number: usize, tag: &str) -> LessonDraft {
     let word = |salt: usize| {
         let letters = "bcdfghjklmnprtvwz".as_bytes();
         let pick =
@@ -216,7 +216,7 @@ fn unlike(number: usize, tag: &str) -> InsightDraft {
 #[test]
 fn a_full_file_is_split_into_topics_and_numbered_files_without_loss() {
     for tags in [&["alone"][..], &["git", "rust", "shell"]] {
-        let mut tree = InsightTree::new();
+        let mut tree = LessonTree::new();
         for number in 0..130 {
             let stored = put(&mut tree, &[unlike(number, tags[number % tags.len()])]);
             assert_eq!(stored[0].decision, StoreDecision::Create, "{}", stored[0].why);
@@ -237,7 +237,7 @@ fn a_full_file_is_split_into_topics_and_numbered_files_without_loss() {
 
 #[test]
 fn a_topic_has_a_folder_of_its_own() {
-    let mut tree = InsightTree::new();
+    let mut tree = LessonTree::new();
     let mut made = locks();
     made.topic = Some("async".into());
     assert_eq!(put(&mut tree, &[made])[0].path, "semantic/async/async.md");

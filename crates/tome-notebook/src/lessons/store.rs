@@ -1,53 +1,53 @@
-//! Stores insights: validated, all or none.
+//! Stores lessons: validated, all or none.
 //!
-//! The most similar entry of the same type decides. An equal insight is merged (MERGE), a related
+//! The most similar entry of the same type decides. An equal lesson is merged (MERGE), a related
 //! one is added with its date (UPDATE), a contradicting one replaces the entry and keeps it as the
-//! previous approach (UPDATE), anything else becomes a new entry (CREATE). Storing the same insight
+//! previous approach (UPDATE), anything else becomes a new entry (CREATE). Storing the same lesson
 //! again changes nothing.
 
 use tome_text::normalize_sentence;
 
 use super::combine::{MergeTarget, merge_into, replace_entry, update_label};
-use super::entry::{InsightEntry, RELATED_LABEL};
+use super::entry::{LessonEntry, RELATED_LABEL};
 use super::limits::{
     HINT_TITLES_MAX, PATTERN_EPISODES_MIN, PATTERN_SIMILARITY, PRINCIPLE_SIMILARITY,
     RELATED_SIMILARITY, SAME_SIMILARITY,
 };
 use super::placement::{self, LocatedEntry};
 use super::sentence::normalized_sentences;
-use super::similarity::{InsightProfile, decide, is_contradiction};
+use super::similarity::{LessonProfile, decide, is_contradiction};
 use super::{
-    InsightDraft, InsightFileChange, InsightKind, InsightTree, StoreDecision, StoredInsight,
-    diff_trees, rules,
+    LessonDraft, LessonFileChange, LessonKind, LessonTree, StoreDecision, StoredLesson, diff_trees,
+    rules,
 };
 
-/// Stores insights. Returns the files to write and the result for each insight, or the rules they
+/// Stores lessons. Returns the files to write and the result for each lesson, or the rules they
 /// violate, in which case nothing is written.
-pub(crate) fn store_insights(
-    tree: &InsightTree,
-    drafts: &[InsightDraft],
+pub(crate) fn store_lessons(
+    tree: &LessonTree,
+    drafts: &[LessonDraft],
     today: &str,
-) -> Result<(Vec<InsightFileChange>, Vec<StoredInsight>), Vec<String>> {
+) -> Result<(Vec<LessonFileChange>, Vec<StoredLesson>), Vec<String>> {
     let broken = rules::check_drafts(drafts);
     if !broken.is_empty() {
         return Err(broken);
     }
     let mut work = tree.clone();
-    let mut stored: Vec<StoredInsight> =
-        drafts.iter().map(|draft| store_insight(&mut work, draft, today)).collect();
-    // A later insight of the call may have caused a file to be split.
+    let mut stored: Vec<StoredLesson> =
+        drafts.iter().map(|draft| store_lesson(&mut work, draft, today)).collect();
+    // A later lesson of the call may have caused a file to be split.
     for (stored, draft) in stored.iter_mut().zip(drafts) {
         stored.path = find_path(&work, draft.kind, stored);
     }
     Ok((diff_trees(tree, &work), stored))
 }
 
-fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> StoredInsight {
-    let entry = InsightEntry::from_draft(draft);
-    let profile = InsightProfile::from_entry(&entry);
+fn store_lesson(work: &mut LessonTree, draft: &LessonDraft, today: &str) -> StoredLesson {
+    let entry = LessonEntry::from_draft(draft);
+    let profile = LessonProfile::from_entry(&entry);
     let known = placement::collect_entries(work, draft.kind);
-    let profiles: Vec<InsightProfile> =
-        known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
+    let profiles: Vec<LessonProfile> =
+        known.iter().map(|known| LessonProfile::from_entry(&known.entry)).collect();
     let both = || known.iter().zip(&profiles);
     if let Some((known, _)) = both().find(|(known, other_profile)| {
         profile.has_all_terms_in(other_profile) && contains_all_of(&known.entry, &entry)
@@ -73,19 +73,19 @@ fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> S
         _ => create_entry(work, draft, &entry, nearest),
     };
     match draft.kind {
-        InsightKind::Episodic => {
+        LessonKind::Episodic => {
             stored.hints.extend(suggest_generalization(work, &profile, &stored));
         }
-        InsightKind::Semantic => {
+        LessonKind::Semantic => {
             stored.hints.extend(link_episodes(work, &entry, &profile, &stored));
         }
-        InsightKind::Procedural => {}
+        LessonKind::Procedural => {}
     }
     stored
 }
 
 /// Whether an entry has every sentence and every tag of another.
-fn contains_all_of(entry: &InsightEntry, other: &InsightEntry) -> bool {
+fn contains_all_of(entry: &LessonEntry, other: &LessonEntry) -> bool {
     let sentences = entry.normalized_sentences();
     let texts = [&other.title, &other.description, &other.content];
     texts
@@ -95,8 +95,8 @@ fn contains_all_of(entry: &InsightEntry, other: &InsightEntry) -> bool {
         && other.tags.iter().all(|tag| entry.has_tag(tag))
 }
 
-fn already_stored(known: &LocatedEntry) -> StoredInsight {
-    StoredInsight {
+fn already_stored(known: &LocatedEntry) -> StoredLesson {
+    StoredLesson {
         decision: StoreDecision::Merge,
         title: known.entry.title.clone(),
         path: known.path.clone(),
@@ -110,12 +110,12 @@ fn already_stored(known: &LocatedEntry) -> StoredInsight {
 }
 
 fn combine_with_entry(
-    work: &mut InsightTree,
+    work: &mut LessonTree,
     known: &LocatedEntry,
-    fresh: &InsightEntry,
+    fresh: &LessonEntry,
     similarity: f64,
     today: &str,
-) -> StoredInsight {
+) -> StoredLesson {
     let contradicts = is_contradiction(fresh, &known.entry);
     let decision = decide(similarity, contradicts);
     let mut entry = known.entry.clone();
@@ -140,21 +140,21 @@ fn combine_with_entry(
     let title = entry.title.clone();
     placement::rewrite_entry(work, known, entry);
     placement::split_file(work, &known.path);
-    StoredInsight { decision, title, path: known.path.clone(), why, contradicts, hints: Vec::new() }
+    StoredLesson { decision, title, path: known.path.clone(), why, contradicts, hints: Vec::new() }
 }
 
 fn create_entry(
-    work: &mut InsightTree,
-    draft: &InsightDraft,
-    entry: &InsightEntry,
+    work: &mut LessonTree,
+    draft: &LessonDraft,
+    entry: &LessonEntry,
     nearest: Option<(&LocatedEntry, f64)>,
-) -> StoredInsight {
+) -> StoredLesson {
     let home = placement::default_path(draft.kind, draft.topic.as_deref());
     // Exceeds the limits on purpose: splitting may find a topic, which a numbered file would not.
     let path = match work.get(&home) {
         Some(text) if draft.topic.is_none() => {
             let grown =
-                super::insight_file::InsightFile::parse(text).render_with_entry(&entry.render());
+                super::lesson_file::LessonFile::parse(text).render_with_entry(&entry.render());
             let readable =
                 placement::collect_file_entries(&home, &grown).last().map(|last| &last.entry)
                     == Some(entry);
@@ -181,19 +181,19 @@ fn create_entry(
         vec![format!("{path} exceeded its limits and was split: {}", moved.join("; "))]
     };
     let title = entry.title.clone();
-    StoredInsight { decision: StoreDecision::Create, title, path, why, contradicts: false, hints }
+    StoredLesson { decision: StoreDecision::Create, title, path, why, contradicts: false, hints }
 }
 
 /// Suggests a generalization if several episodes are similar and none is linked to a principle yet.
 fn suggest_generalization(
-    work: &InsightTree,
-    profile: &InsightProfile,
-    stored: &StoredInsight,
+    work: &LessonTree,
+    profile: &LessonProfile,
+    stored: &StoredLesson,
 ) -> Option<String> {
     let mut titles: Vec<String> = Vec::new();
-    for known in placement::collect_entries(work, InsightKind::Episodic) {
+    for known in placement::collect_entries(work, LessonKind::Episodic) {
         let own = known.entry.title == stored.title;
-        if own || InsightProfile::from_entry(&known.entry).similarity(profile) >= PATTERN_SIMILARITY
+        if own || LessonProfile::from_entry(&known.entry).similarity(profile) >= PATTERN_SIMILARITY
         {
             let linked = known.entry.remarks.iter().any(|remark| remark.has_label(RELATED_LABEL));
             if linked && !own {
@@ -215,29 +215,29 @@ fn suggest_generalization(
 
 /// Links a principle with the episodes that it names or resembles.
 fn link_episodes(
-    work: &mut InsightTree,
-    fresh: &InsightEntry,
-    profile: &InsightProfile,
-    stored: &StoredInsight,
+    work: &mut LessonTree,
+    fresh: &LessonEntry,
+    profile: &LessonProfile,
+    stored: &StoredLesson,
 ) -> Option<String> {
     let text = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
     let names = |title: &str| {
         let title = normalize_sentence(title);
         title.chars().count() >= 8 && text.contains(&title)
     };
-    let episodes: Vec<LocatedEntry> = placement::collect_entries(work, InsightKind::Episodic)
+    let episodes: Vec<LocatedEntry> = placement::collect_entries(work, LessonKind::Episodic)
         .into_iter()
         .filter(|known| !known.entry.has_multiline_block())
         .filter(|known| {
             names(&known.entry.title)
-                || InsightProfile::from_entry(&known.entry).similarity(profile)
+                || LessonProfile::from_entry(&known.entry).similarity(profile)
                     >= PRINCIPLE_SIMILARITY
         })
         .collect();
     if episodes.len() < PATTERN_EPISODES_MIN {
         return None;
     }
-    let principles = placement::collect_entries(work, InsightKind::Semantic);
+    let principles = placement::collect_entries(work, LessonKind::Semantic);
     let principle = principles.iter().find(|known| known.entry.title == stored.title)?;
     let mut entry = principle.entry.clone();
     for episode in &episodes {
@@ -266,8 +266,8 @@ fn quote_titles(titles: &[String]) -> String {
     named.join(", ")
 }
 
-/// The file that holds an insight after all changes.
-fn find_path(work: &InsightTree, kind: InsightKind, stored: &StoredInsight) -> String {
+/// The file that holds a lesson after all changes.
+fn find_path(work: &LessonTree, kind: LessonKind, stored: &StoredLesson) -> String {
     let has = |path: &str| {
         work.get(path).is_some_and(|text| {
             placement::collect_file_entries(path, text)

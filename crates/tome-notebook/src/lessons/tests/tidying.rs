@@ -4,11 +4,11 @@ use expect_test::expect;
 
 use super::*;
 
-fn tidied(tree: &InsightTree) -> (InsightTree, TidyReport) {
-    let (changes, tidied) = tidy_insights(tree);
+fn tidied(tree: &LessonTree) -> (LessonTree, TidyReport) {
+    let (changes, tidied) = tidy_lessons(tree);
     let mut after = tree.clone();
     apply(&mut after, changes);
-    assert_eq!(tidy_insights(&after).0, [], "a second run changes nothing");
+    assert_eq!(tidy_lessons(&after).0, [], "a second run changes nothing");
     (after, tidied)
 }
 

@@ -8,10 +8,10 @@
 
 use tome_text::collapse_whitespace;
 
-use super::entry::{InsightEntry, Remark, is_heading, split_tags, trim_field_text};
+use super::entry::{LessonEntry, Remark, is_heading, split_tags, trim_field_text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct InsightFile {
+pub(super) struct LessonFile {
     pub(super) blocks: Vec<FileBlock>,
     line_end: &'static str,
 }
@@ -23,10 +23,10 @@ pub(super) struct FileBlock {
     pub(super) line: usize,
     pub(super) raw: String,
     /// The parsed entry; `None` for loose text.
-    pub(super) entry: Option<InsightEntry>,
+    pub(super) entry: Option<LessonEntry>,
 }
 
-impl InsightFile {
+impl LessonFile {
     pub(super) fn parse(text: &str) -> Self {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let shielded = find_opaque_lines(&lines);
@@ -46,7 +46,7 @@ impl InsightFile {
     }
 
     /// The entries with the indexes of their blocks.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &FileBlock, &InsightEntry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &FileBlock, &LessonEntry)> {
         let blocks = self.blocks.iter().enumerate();
         blocks.filter_map(|(at, block)| Some((at, block, block.entry.as_ref()?)))
     }
@@ -56,7 +56,7 @@ impl InsightFile {
     }
 
     /// Replaces an entry; the rest of the file stays unchanged.
-    pub(super) fn replace_entry(&mut self, at: usize, entry: InsightEntry) {
+    pub(super) fn replace_entry(&mut self, at: usize, entry: LessonEntry) {
         if let Some(block) = self.blocks.get_mut(at) {
             block.raw = entry.render().replace('\n', self.line_end);
             block.entry = Some(entry);
@@ -220,7 +220,7 @@ struct FileParser {
 
 struct OpenEntry {
     line: usize,
-    entry: InsightEntry,
+    entry: LessonEntry,
     field: EntryField,
     raw: String,
     /// Blank lines that become part of the entry only if more of it follows.
@@ -286,7 +286,7 @@ impl FileParser {
 
 impl OpenEntry {
     fn new(line: usize, raw: &str, title: &str) -> Self {
-        let entry = InsightEntry { title: title.to_owned(), ..InsightEntry::default() };
+        let entry = LessonEntry { title: title.to_owned(), ..LessonEntry::default() };
         let (raw, blanks) = (raw.to_owned(), String::new());
         Self { line, entry, field: EntryField::Title, raw, blanks, tagged: false }
     }
@@ -359,7 +359,7 @@ impl OpenEntry {
     }
 }
 
-impl InsightEntry {
+impl LessonEntry {
     /// Whether it contains multi-line code or an HTML comment. If the delimiters are unbalanced,
     /// moving such an entry could swallow the next one, so it is never rewritten.
     pub(super) fn has_multiline_block(&self) -> bool {

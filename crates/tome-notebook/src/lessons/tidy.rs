@@ -1,25 +1,25 @@
-//! Tidies the notebook: merges equal insights, moves deep files up, splits oversized files and
+//! Tidies the notebook: merges equal lessons, moves deep files up, splits oversized files and
 //! writes entries in Tome's layout. No sentence, tag or loose text is lost, and a second run
 //! changes nothing.
 
 use std::collections::BTreeMap;
 
 use super::combine::{MergeTarget, merge_into};
-use super::entry::{ALSO_LABEL, InsightEntry};
-use super::insight_file::InsightFile;
+use super::entry::{ALSO_LABEL, LessonEntry};
+use super::lesson_file::LessonFile;
 use super::limits::NUMBERED_FILES_MAX;
 use super::placement::{self, LocatedEntry};
-use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
-use super::{InsightFileChange, InsightKind, InsightTree, TidyReport, diff_trees};
+use super::similarity::{LessonProfile, SimilarityIndex, is_contradiction};
+use super::{LessonFileChange, LessonKind, LessonTree, TidyReport, diff_trees};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
 
 /// Tidies a notebook. Returns the files to write and a report.
-pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<InsightFileChange>, TidyReport) {
+pub(crate) fn tidy_lessons(tree: &LessonTree) -> (Vec<LessonFileChange>, TidyReport) {
     let mut work = tree.clone();
     let mut tidied = TidyReport { entries_before: count_entries(tree), ..TidyReport::default() };
     tidied.steps.extend(move_deep_files_up(&mut work));
     rewrite_in_layout(&mut work);
-    for kind in InsightKind::ALL {
+    for kind in LessonKind::ALL {
         tidied.steps.extend(merge_duplicates(&mut work, kind));
     }
     for path in work.keys().cloned().collect::<Vec<_>>() {
@@ -35,14 +35,14 @@ pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<InsightFileChange>, Tidy
     (changes, tidied)
 }
 
-fn count_entries(tree: &InsightTree) -> usize {
-    InsightKind::ALL.into_iter().map(|kind| placement::collect_entries(tree, kind).len()).sum()
+fn count_entries(tree: &LessonTree) -> usize {
+    LessonKind::ALL.into_iter().map(|kind| placement::collect_entries(tree, kind).len()).sum()
 }
 
 /// Moves files up to the deepest folder allowed; their names keep the removed folders.
-fn move_deep_files_up(work: &mut InsightTree) -> Vec<String> {
+fn move_deep_files_up(work: &mut LessonTree) -> Vec<String> {
     let is_deep = |path: &&String| {
-        InsightKind::from_path(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX
+        LessonKind::from_path(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX
     };
     let deep: Vec<String> = work.keys().filter(is_deep).cloned().collect();
     let mut steps = Vec::new();
@@ -57,7 +57,7 @@ fn move_deep_files_up(work: &mut InsightTree) -> Vec<String> {
 }
 
 /// `a/b/c-d.md` for `a/b/c/d.md`, numbered if that exists.
-fn find_higher_path(work: &InsightTree, from: &str) -> Option<String> {
+fn find_higher_path(work: &LessonTree, from: &str) -> Option<String> {
     let parts: Vec<&str> = from.split('/').collect();
     let (folders, names) = parts.split_at_checked(CODER_FOLDERS_MAX)?;
     let joined = names.join("-");
@@ -73,11 +73,11 @@ fn find_higher_path(work: &InsightTree, from: &str) -> Option<String> {
 }
 
 /// Rewrites every entry in Tome's layout, with the tag of its type.
-fn rewrite_in_layout(work: &mut InsightTree) {
+fn rewrite_in_layout(work: &mut LessonTree) {
     for (path, text) in work.iter_mut() {
-        let Some(kind) = InsightKind::from_path(path) else { continue };
-        let mut page = InsightFile::parse(text);
-        let entries: Vec<(usize, InsightEntry)> =
+        let Some(kind) = LessonKind::from_path(path) else { continue };
+        let mut page = LessonFile::parse(text);
+        let entries: Vec<(usize, LessonEntry)> =
             page.entries().map(|(at, _, entry)| (at, entry.clone())).collect();
         if entries.is_empty() {
             continue;
@@ -92,8 +92,8 @@ fn rewrite_in_layout(work: &mut InsightTree) {
     }
 }
 
-/// Merges equal insights of a type until none are left.
-fn merge_duplicates(work: &mut InsightTree, kind: InsightKind) -> Vec<String> {
+/// Merges equal lessons of a type until none are left.
+fn merge_duplicates(work: &mut LessonTree, kind: LessonKind) -> Vec<String> {
     let mut steps = Vec::new();
     loop {
         let mut pass = MergePass::new(placement::collect_entries(work, kind));
@@ -109,7 +109,7 @@ fn merge_duplicates(work: &mut InsightTree, kind: InsightKind) -> Vec<String> {
 /// One pass over all entries, comparing each with the remaining ones before it.
 struct MergePass {
     known: Vec<LocatedEntry>,
-    profiles: Vec<InsightProfile>,
+    profiles: Vec<LessonProfile>,
     neighbors: SimilarityIndex,
     fates: Vec<EntryFate>,
     steps: Vec<String>,
@@ -125,7 +125,7 @@ enum EntryFate {
 impl MergePass {
     fn new(known: Vec<LocatedEntry>) -> Self {
         let profiles: Vec<_> =
-            known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
+            known.iter().map(|known| LessonProfile::from_entry(&known.entry)).collect();
         let neighbors = SimilarityIndex::new(&profiles);
         let fates = vec![EntryFate::Unchanged; known.len()];
         Self { known, profiles, neighbors, fates, steps: Vec::new() }
@@ -156,7 +156,7 @@ impl MergePass {
             own.entry.title, own.path, target.entry.title, target.path
         ));
         merge_into(&mut target.entry, &own.entry, MergeTarget::Content, ALSO_LABEL);
-        let profile = InsightProfile::from_entry(&target.entry);
+        let profile = LessonProfile::from_entry(&target.entry);
         self.neighbors.insert(into, &profile);
         for (slot, fate) in [(number, EntryFate::Merged), (into, EntryFate::Extended)] {
             self.fates.get_mut(slot).into_iter().for_each(|known| *known = fate);
@@ -164,14 +164,14 @@ impl MergePass {
         self.profiles.get_mut(into).into_iter().for_each(|known| *known = profile.clone());
     }
 
-    fn apply_merges(&self, work: &mut InsightTree) {
+    fn apply_merges(&self, work: &mut LessonTree) {
         let mut by_file: BTreeMap<&str, Vec<(&LocatedEntry, EntryFate)>> = BTreeMap::new();
         for (known, fate) in self.known.iter().zip(&self.fates) {
             by_file.entry(&known.path).or_default().push((known, *fate));
         }
         for (path, entries) in by_file {
             let Some(text) = work.get(path) else { continue };
-            let mut page = InsightFile::parse(text);
+            let mut page = LessonFile::parse(text);
             for (known, _) in entries.iter().filter(|(_, fate)| *fate == EntryFate::Extended) {
                 page.replace_entry(known.block_index, known.entry.clone());
             }

@@ -7,32 +7,32 @@ use super::limits::{
     TAGS_MAX, TAGS_MIN, TITLE_CHARS_MAX, TITLE_CHARS_MIN, TOPIC_CHARS_MAX,
 };
 use super::sentence::split_sentences;
-use super::{InsightDraft, InsightKind};
-use crate::limits::INSIGHTS_MAX;
+use super::{LessonDraft, LessonKind};
+use crate::limits::LESSONS_MAX;
 
 /// Names reserved by an operating system for devices, or by Tome for indexes.
 const RESERVED_TOPICS: &[&str] = &["readme", "con", "prn", "aux", "nul"];
 
 /// Lists all problems of a store call; empty if it is valid.
-pub(super) fn check_drafts(drafts: &[InsightDraft]) -> Vec<String> {
+pub(super) fn check_drafts(drafts: &[LessonDraft]) -> Vec<String> {
     if drafts.is_empty() {
-        return vec![format!("no insights given: pass 1 to {INSIGHTS_MAX}")];
+        return vec![format!("no insights given: pass 1 to {LESSONS_MAX}")];
     }
-    if drafts.len() > INSIGHTS_MAX {
+    if drafts.len() > LESSONS_MAX {
         return vec![format!(
-            "{} insights in one call, the limit is {INSIGHTS_MAX}: keep those that are \
+            "{} insights in one call, the limit is {LESSONS_MAX}: keep those that are \
              non-obvious, universal, actionable and generalisable",
             drafts.len()
         )];
     }
-    let named = |(at, draft): (usize, &InsightDraft)| {
+    let named = |(at, draft): (usize, &LessonDraft)| {
         let which = if drafts.len() > 1 { format!("insight {}: ", at + 1) } else { String::new() };
         check_draft(draft).into_iter().map(move |problem| format!("{which}{problem}"))
     };
     drafts.iter().enumerate().flat_map(named).collect()
 }
 
-fn check_draft(draft: &InsightDraft) -> Vec<String> {
+fn check_draft(draft: &LessonDraft) -> Vec<String> {
     let mut found = Vec::new();
     found.extend(check_title(&draft.title));
     found.extend(check_description(&draft.description));
@@ -91,7 +91,7 @@ pub(super) fn check_content(content: &str) -> Vec<String> {
     problems
 }
 
-fn check_draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
+fn check_draft_tags(kind: LessonKind, given: &[String]) -> Vec<String> {
     let mut tags: Vec<String> = given.iter().map(|tag| normalize_tag(tag)).collect();
     tags.sort();
     tags.dedup();
@@ -111,7 +111,7 @@ fn check_draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
 }
 
 /// Checks the tags of a stored entry, which may have any number after merging.
-pub(super) fn check_entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
+pub(super) fn check_entry_tags(kind: LessonKind, tags: &[String]) -> Vec<String> {
     let mut found = check_outcome_tag(tags).into_iter().collect::<Vec<_>>();
     if tags.len() < TAGS_MIN {
         found.push(format!("there are fewer than {TAGS_MIN} tags: name the subject"));
@@ -134,10 +134,9 @@ fn check_outcome_tag(tags: &[String]) -> Option<String> {
     }
 }
 
-fn check_kind_tags(kind: InsightKind, tags: &[String]) -> Option<String> {
-    let other =
-        |other: &InsightKind| *other != kind && tags.iter().any(|tag| tag == other.as_str());
-    InsightKind::ALL.into_iter().find(other).map(|other| {
+fn check_kind_tags(kind: LessonKind, tags: &[String]) -> Option<String> {
+    let other = |other: &LessonKind| *other != kind && tags.iter().any(|tag| tag == other.as_str());
+    LessonKind::ALL.into_iter().find(other).map(|other| {
         format!(
             "the tag #{} names another type than {}: remove it or change the type",
             other.as_str(),
@@ -202,9 +201,9 @@ fn is_unprintable(c: char) -> bool {
 mod tests {
     use super::*;
 
-    fn good() -> InsightDraft {
-        InsightDraft {
-            kind: InsightKind::Semantic,
+    fn good() -> LessonDraft {
+        LessonDraft {
+            kind: LessonKind::Semantic,
             title: "Hold no lock across an await".into(),
             description: "A lock held across an await can stop every task.".into(),
             content:
@@ -216,7 +215,7 @@ mod tests {
     }
 
     /// Changes a valid draft and expects one problem that contains this text.
-    fn check(change: impl Fn(&mut InsightDraft), complaint: &str) {
+    fn check(change: impl Fn(&mut LessonDraft), complaint: &str) {
         let mut draft = good();
         change(&mut draft);
         let found = check_drafts(&[draft]);
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn valid_insights_are_accepted() {
+    fn valid_lessons_are_accepted() {
         assert_eq!(check_drafts(&[good()]), Vec::<String>::new());
         assert_eq!(check_drafts(&[good(), good(), good()]), Vec::<String>::new());
         let mut with_topic = good();

@@ -1,6 +1,6 @@
-//! Limits and thresholds of the coder's insights, with their reasons.
+//! Limits and thresholds of the coder's lessons, with their reasons.
 
-/// Sentences of an insight's content: fewer do not explain enough.
+/// Sentences of a lesson's content: fewer do not explain enough.
 pub(super) const SENTENCES_MIN: usize = 3;
 /// More would be a document.
 pub(super) const SENTENCES_MAX: usize = 5;
@@ -30,9 +30,9 @@ pub(super) const TOPIC_ENTRIES_MIN: usize = 3;
 /// Numbered files tried beside a full one: far more than a notebook ever has.
 pub(super) const NUMBERED_FILES_MAX: usize = 10_000;
 
-/// Similarity above which two insights are the same.
+/// Similarity above which two lessons are the same.
 pub(super) const SAME_SIMILARITY: f64 = 0.8;
-/// Similarity from which two insights are related.
+/// Similarity from which two lessons are related.
 pub(super) const RELATED_SIMILARITY: f64 = 0.6;
 /// Similarity from which episodes may share a principle.
 pub(super) const PATTERN_SIMILARITY: f64 = 0.4;

@@ -4,26 +4,26 @@ use std::collections::BTreeMap;
 
 use tome_text::normalize_sentence;
 
-use super::entry::InsightEntry;
-use super::insight_file::{InsightFile, is_separator, parse_label};
+use super::entry::LessonEntry;
+use super::lesson_file::{LessonFile, is_separator, parse_label};
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
 use super::placement::{self, LocatedEntry};
 use super::readme::{extract_head, render_readmes};
-use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
-use super::{InsightKind, InsightTree, LintFinding, guides, rules};
+use super::similarity::{LessonProfile, SimilarityIndex, is_contradiction};
+use super::{LessonKind, LessonTree, LintFinding, guides, rules};
 use crate::limits::CODER_FOLDERS_MAX;
 
 /// Lists all violations of the guide, ordered by file and line. `on_disk` holds the current
 /// READMEs.
-pub(crate) fn lint(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
+pub(crate) fn lint(tree: &LessonTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
     let mut found = Vec::new();
     for (path, text) in tree {
         found.extend(check_location(path));
-        if let Some(kind) = InsightKind::from_path(path) {
-            found.extend(check_file(path, kind, &InsightFile::parse(text)));
+        if let Some(kind) = LessonKind::from_path(path) {
+            found.extend(check_file(path, kind, &LessonFile::parse(text)));
         }
     }
-    for kind in InsightKind::ALL {
+    for kind in LessonKind::ALL {
         found.extend(find_duplicates(&placement::collect_entries(tree, kind)));
     }
     found.extend(check_readmes(tree, on_disk));
@@ -37,7 +37,7 @@ fn build_finding(path: &str, line: usize, problem: impl Into<String>) -> LintFin
 
 fn check_location(path: &str) -> Option<LintFinding> {
     let is_guide = guides().iter().any(|(guide, _)| *guide == path);
-    if InsightKind::from_path(path).is_none() && !is_guide {
+    if LessonKind::from_path(path).is_none() && !is_guide {
         let problem = "it is outside episodic/, procedural/ and semantic/, where recall does not find \
                        it: move it into one of them";
         return Some(build_finding(path, 0, problem));
@@ -50,7 +50,7 @@ fn check_location(path: &str) -> Option<LintFinding> {
     })
 }
 
-fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFinding> {
+fn check_file(path: &str, kind: LessonKind, page: &LessonFile) -> Vec<LintFinding> {
     let mut findings = Vec::new();
     if placement::exceeds_limits(page) {
         findings.push(build_finding(
@@ -107,10 +107,10 @@ fn check_loose_text(first: usize, raw: &str) -> Vec<(usize, String)> {
 }
 
 fn check_entry(
-    kind: InsightKind,
+    kind: LessonKind,
     first: usize,
     raw: &str,
-    entry: &InsightEntry,
+    entry: &LessonEntry,
 ) -> Vec<(usize, String)> {
     let at = |name: &str| {
         let is = |line: &str| {
@@ -143,8 +143,8 @@ fn check_entry(
 
 /// Finds duplicate titles and entries that say the same.
 fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
-    let profiles: Vec<InsightProfile> =
-        entries.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
+    let profiles: Vec<LessonProfile> =
+        entries.iter().map(|known| LessonProfile::from_entry(&known.entry)).collect();
     let mut neighbors = SimilarityIndex::new(&profiles);
     let mut titles: BTreeMap<String, &LocatedEntry> = BTreeMap::new();
     let mut findings = Vec::new();
@@ -188,7 +188,7 @@ fn duplicate_finding(
 }
 
 /// Finds READMEs that differ from a rebuild.
-fn check_readmes(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
+fn check_readmes(tree: &LessonTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
     let heads = tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect();
     let right = render_readmes(&heads);
     let mut findings = Vec::new();

@@ -1,4 +1,4 @@
-//! The coder's insights: lessons across projects, stored by the rules of the store guide.
+//! Lessons that hold in any project, stored by the rules of the store guide.
 //!
 //! Pure functions over a tree of texts: files in, changes out. No I/O and no clock; any text is
 //! accepted. The notebook applies the changes.
@@ -6,7 +6,7 @@
 mod combine;
 mod entry;
 mod guides;
-mod insight_file;
+mod lesson_file;
 mod limits;
 mod lint;
 mod placement;
@@ -27,35 +27,35 @@ use std::collections::BTreeMap;
 pub(crate) use guides::{guides, initial_files};
 pub(crate) use lint::lint;
 pub(crate) use readme::{FileHead, extract_head, render_readmes};
-pub use sections::{InsightSection, is_same_insight, split_insights};
-pub(crate) use store::store_insights;
-pub(crate) use tidy::tidy_insights;
+pub use sections::{LessonSection, is_same_lesson, split_lessons};
+pub(crate) use store::store_lessons;
+pub(crate) use tidy::tidy_lessons;
 
 /// The files of the coder's notebook by path, without READMEs.
-pub(crate) type InsightTree = BTreeMap<String, String>;
+pub(crate) type LessonTree = BTreeMap<String, String>;
 
 /// A file to write, or to delete if `text` is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct InsightFileChange {
+pub(crate) struct LessonFileChange {
     pub path: String,
     pub text: Option<String>,
 }
 
 /// Computes the changes that turn one tree into another, in path order.
-fn diff_trees(from: &InsightTree, to: &InsightTree) -> Vec<InsightFileChange> {
+fn diff_trees(from: &LessonTree, to: &LessonTree) -> Vec<LessonFileChange> {
     let gone = from.keys().filter(|path| !to.contains_key(*path));
-    let gone = gone.map(|path| InsightFileChange { path: path.clone(), text: None });
+    let gone = gone.map(|path| LessonFileChange { path: path.clone(), text: None });
     let new = to.iter().filter(|(path, text)| from.get(*path) != Some(text));
     let new =
-        new.map(|(path, text)| InsightFileChange { path: path.clone(), text: Some(text.clone()) });
-    let mut all: Vec<InsightFileChange> = gone.chain(new).collect();
+        new.map(|(path, text)| LessonFileChange { path: path.clone(), text: Some(text.clone()) });
+    let mut all: Vec<LessonFileChange> = gone.chain(new).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all
 }
 
-/// The type of an insight.
+/// The type of a lesson.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum InsightKind {
+pub enum LessonKind {
     /// A concrete event and its lesson.
     Episodic,
     /// Repeatable steps.
@@ -64,7 +64,7 @@ pub enum InsightKind {
     Semantic,
 }
 
-impl InsightKind {
+impl LessonKind {
     /// All types.
     pub const ALL: [Self; 3] = [Self::Episodic, Self::Procedural, Self::Semantic];
 
@@ -77,7 +77,7 @@ impl InsightKind {
         }
     }
 
-    /// The type of the insights in a file; `None` for guides and other notes.
+    /// The type of the lessons in a file; `None` for guides and other notes.
     pub fn from_path(path: &str) -> Option<Self> {
         Self::parse(path.split_once('/')?.0)
     }
@@ -88,11 +88,11 @@ impl InsightKind {
     }
 }
 
-/// An insight to be stored.
+/// A lesson to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InsightDraft {
+pub struct LessonDraft {
     /// Type.
-    pub kind: InsightKind,
+    pub kind: LessonKind,
     /// One-line title.
     pub title: String,
     /// One sentence.
@@ -105,7 +105,7 @@ pub struct InsightDraft {
     pub topic: Option<String>,
 }
 
-/// How an insight was stored.
+/// How a lesson was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreDecision {
     /// A new entry.
@@ -127,9 +127,9 @@ impl StoreDecision {
     }
 }
 
-/// The result of storing one insight.
+/// The result of storing one lesson.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredInsight {
+pub struct StoredLesson {
     /// How it was stored.
     pub decision: StoreDecision,
     /// Title of the entry that holds it.

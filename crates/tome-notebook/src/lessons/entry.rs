@@ -1,4 +1,4 @@
-//! An insight as an entry in a file.
+//! A lesson as an entry in a file.
 //!
 //! ```text
 //! **Title:** Hold no lock across an await
@@ -16,12 +16,12 @@
 //! ```
 //!
 //! The paragraphs between content and tags are remarks, with any label or none. Empty fields are
-//! omitted. Parsing the output of `InsightEntry::render` and rendering it again is lossless.
+//! omitted. Parsing the output of `LessonEntry::render` and rendering it again is lossless.
 
 use tome_text::collapse_whitespace;
 
 use super::sentence::normalized_sentences;
-use super::{InsightDraft, InsightKind};
+use super::{LessonDraft, LessonKind};
 
 pub(super) const PREVIOUS_LABEL: &str = "Previous Approach";
 pub(super) const RELATED_LABEL: &str = "Related";
@@ -31,7 +31,7 @@ pub(super) const ALSO_LABEL: &str = "Also";
 pub(super) const RECONSOLIDATED_TAG: &str = "reconsolidated";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct InsightEntry {
+pub(super) struct LessonEntry {
     pub(super) title: String,
     pub(super) description: String,
     pub(super) content: String,
@@ -50,7 +50,7 @@ pub(super) struct Remark {
 
 /// Whether the approach worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InsightOutcome {
+pub(super) enum LessonOutcome {
     Success,
     Failure,
 }
@@ -70,9 +70,9 @@ impl Remark {
     }
 }
 
-impl InsightEntry {
+impl LessonEntry {
     /// Converts a valid draft, adding the tag of its type.
-    pub(super) fn from_draft(draft: &InsightDraft) -> Self {
+    pub(super) fn from_draft(draft: &LessonDraft) -> Self {
         let mut entry = Self {
             title: collapse_whitespace(&draft.title),
             description: collapse_whitespace(&draft.description),
@@ -110,7 +110,7 @@ impl InsightEntry {
     }
 
     /// Adds the tag of its type, at the end.
-    pub(super) fn add_kind_tag(&mut self, kind: InsightKind) {
+    pub(super) fn add_kind_tag(&mut self, kind: LessonKind) {
         self.add_tag(kind.as_str());
     }
 
@@ -119,10 +119,10 @@ impl InsightEntry {
     }
 
     /// The outcome tag, if there is exactly one.
-    pub(super) fn outcome(&self) -> Option<InsightOutcome> {
+    pub(super) fn outcome(&self) -> Option<LessonOutcome> {
         match (self.has_tag("success"), self.has_tag("failure")) {
-            (true, false) => Some(InsightOutcome::Success),
-            (false, true) => Some(InsightOutcome::Failure),
+            (true, false) => Some(LessonOutcome::Success),
+            (false, true) => Some(LessonOutcome::Failure),
             _ => None,
         }
     }
@@ -164,7 +164,7 @@ impl InsightEntry {
     }
 }
 
-impl InsightOutcome {
+impl LessonOutcome {
     pub(super) fn tag(self) -> &'static str {
         match self {
             Self::Success => "success",

@@ -1,4 +1,4 @@
-//! Similarity and contradiction of insights, and the decision that follows from them.
+//! Similarity and contradiction of lessons, and the decision that follows from them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::slice::from_ref;
@@ -6,18 +6,18 @@ use std::slice::from_ref;
 use tome_text::normalize_sentence;
 
 use super::StoreDecision;
-use super::entry::InsightEntry;
+use super::entry::LessonEntry;
 use super::limits::{RELATED_SIMILARITY, SAME_SIMILARITY, SENTENCE_SIMILARITY};
 use super::sentence::split_sentences;
 use super::terms::{TermSet, is_imperative, is_negated};
 
-/// The title is the most concise part, but insights with the same title may differ.
+/// The title is the most concise part, but lessons with the same title may differ.
 const TITLE_WEIGHT: f64 = 0.4;
 const CONTENT_WEIGHT: f64 = 0.6;
-/// Content similarity from which two insights are the same regardless of their titles.
+/// Content similarity from which two lessons are the same regardless of their titles.
 const CONTENT_ALONE_SIMILARITY: f64 = 0.9;
 
-/// Decides how to store an insight, given the most similar entry. Contradicting insights are never
+/// Decides how to store a lesson, given the most similar entry. Contradicting lessons are never
 /// merged: the new one replaces the old, which is kept as its previous approach.
 pub(super) fn decide(similarity: f64, contradicts: bool) -> StoreDecision {
     if similarity > SAME_SIMILARITY && !contradicts {
@@ -31,17 +31,17 @@ pub(super) fn decide(similarity: f64, contradicts: bool) -> StoreDecision {
 
 /// The terms of an entry, for comparison.
 #[derive(Debug, Clone)]
-pub(super) struct InsightProfile {
+pub(super) struct LessonProfile {
     name: String,
     title: TermSet,
     /// Description and content, then each valid remark: an extended entry stays similar to the
-    /// insights it was extended with.
+    /// lessons it was extended with.
     paragraphs: Vec<TermSet>,
     all: TermSet,
 }
 
-impl InsightProfile {
-    pub(super) fn from_entry(entry: &InsightEntry) -> Self {
+impl LessonProfile {
+    pub(super) fn from_entry(entry: &LessonEntry) -> Self {
         let body = TermSet::subject_terms(&format!("{}\n{}", entry.description, entry.content));
         let remarks = entry.remarks.iter().filter(|remark| remark.is_valid());
         let mut paragraphs = vec![body];
@@ -83,9 +83,9 @@ impl InsightProfile {
     }
 }
 
-/// Whether two similar insights contradict each other: their outcomes differ, or a sentence has
+/// Whether two similar lessons contradict each other: their outcomes differ, or a sentence has
 /// "never" where its counterpart has "always".
-pub(super) fn is_contradiction(a: &InsightEntry, b: &InsightEntry) -> bool {
+pub(super) fn is_contradiction(a: &LessonEntry, b: &LessonEntry) -> bool {
     if let (Some(a), Some(b)) = (a.outcome(), b.outcome())
         && a != b
     {
@@ -124,7 +124,7 @@ fn has_opposed_sentence(left: &[String], right: &[String]) -> bool {
     })
 }
 
-/// Finds equal insights without comparing all pairs.
+/// Finds equal lessons without comparing all pairs.
 ///
 /// A similarity above `SAME_SIMILARITY` requires titles that are more than half alike, or contents
 /// that are at least `CONTENT_ALONE_SIMILARITY` alike. Either way the two share one of the rarest
@@ -137,7 +137,7 @@ pub(super) struct SimilarityIndex {
 
 impl SimilarityIndex {
     /// Creates an empty index over these profiles' term counts.
-    pub(super) fn new(profiles: &[InsightProfile]) -> Self {
+    pub(super) fn new(profiles: &[LessonProfile]) -> Self {
         let mut counts = HashMap::new();
         for term in profiles.iter().flat_map(|profile| profile.all.iter()) {
             *counts.entry(term).or_insert(0) += 1;
@@ -145,7 +145,7 @@ impl SimilarityIndex {
         Self { counts, by_title: HashMap::new(), by_content: HashMap::new() }
     }
 
-    pub(super) fn insert(&mut self, number: usize, profile: &InsightProfile) {
+    pub(super) fn insert(&mut self, number: usize, profile: &LessonProfile) {
         for term in self.rare_title_terms(profile) {
             self.by_title.entry(term).or_default().push(number);
         }
@@ -157,8 +157,8 @@ impl SimilarityIndex {
     /// The added profiles that are equal to this one, in order.
     pub(super) fn find_same(
         &self,
-        profile: &InsightProfile,
-        all: &[InsightProfile],
+        profile: &LessonProfile,
+        all: &[LessonProfile],
     ) -> BTreeSet<usize> {
         let titles = self.rare_title_terms(profile);
         let titles: BTreeSet<usize> = collect_postings(&self.by_title, &titles).collect();
@@ -178,12 +178,12 @@ impl SimilarityIndex {
     }
 
     /// A Dice coefficient d is a Jaccard index of d / (2 - d): titles must exceed 1/3.
-    fn rare_title_terms(&self, profile: &InsightProfile) -> BTreeSet<u64> {
+    fn rare_title_terms(&self, profile: &LessonProfile) -> BTreeSet<u64> {
         self.rarest_terms(&profile.title, profile.title.len().div_ceil(3)).into_iter().collect()
     }
 
     /// Contents must reach a Jaccard index of 9/11.
-    fn rare_content_terms(&self, profile: &InsightProfile) -> BTreeSet<u64> {
+    fn rare_content_terms(&self, profile: &LessonProfile) -> BTreeSet<u64> {
         let prefix = |terms: &TermSet| self.rarest_terms(terms, (9 * terms.len()).div_ceil(11));
         profile.paragraphs.iter().flat_map(prefix).collect()
     }
@@ -228,17 +228,17 @@ mod tests {
         }
     }
 
-    fn entry(title: &str, content: &str, outcome: &str) -> InsightEntry {
-        InsightEntry {
+    fn entry(title: &str, content: &str, outcome: &str) -> LessonEntry {
+        LessonEntry {
             title: title.into(),
             content: content.into(),
             tags: vec![outcome.into()],
-            ..InsightEntry::default()
+            ..LessonEntry::default()
         }
     }
 
-    fn similarity(a: &InsightEntry, b: &InsightEntry) -> f64 {
-        InsightProfile::from_entry(a).similarity(&InsightProfile::from_entry(b))
+    fn similarity(a: &LessonEntry, b: &LessonEntry) -> f64 {
+        LessonProfile::from_entry(a).similarity(&LessonProfile::from_entry(b))
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Tests of the insights through the module's interface: trees in, trees out.
+//! Tests of the lessons through the module's interface: trees in, trees out.
 
 mod layout;
 mod properties;
@@ -7,8 +7,8 @@ mod tidying;
 
 use super::*;
 
-fn draft(kind: InsightKind, title: &str, content: &str, tags: &[&str]) -> InsightDraft {
-    InsightDraft {
+fn draft(kind: LessonKind, title: &str, content: &str, tags: &[&str]) -> LessonDraft {
+    LessonDraft {
         kind,
         title: title.to_owned(),
         description: format!("What to know about {title}."),
@@ -19,14 +19,14 @@ fn draft(kind: InsightKind, title: &str, content: &str, tags: &[&str]) -> Insigh
 }
 
 /// Stores drafts and applies the changes; panics if they are rejected.
-fn put(tree: &mut InsightTree, drafts: &[InsightDraft]) -> Vec<StoredInsight> {
-    let (changes, stored) = store_insights(tree, drafts, "2026-11-15").unwrap();
+fn put(tree: &mut LessonTree, drafts: &[LessonDraft]) -> Vec<StoredLesson> {
+    let (changes, stored) = store_lessons(tree, drafts, "2026-11-15").unwrap();
     apply(tree, changes);
     stored
 }
 
-fn apply(tree: &mut InsightTree, changes: Vec<InsightFileChange>) {
-    for InsightFileChange { path, text } in changes {
+fn apply(tree: &mut LessonTree, changes: Vec<LessonFileChange>) {
+    for LessonFileChange { path, text } in changes {
         match text {
             Some(text) => drop(tree.insert(path, text)),
             None => drop(tree.remove(&path)),
@@ -35,14 +35,14 @@ fn apply(tree: &mut InsightTree, changes: Vec<InsightFileChange>) {
 }
 
 /// The READMEs that a rebuild gives.
-fn right_readmes(tree: &InsightTree) -> BTreeMap<String, String> {
+fn right_readmes(tree: &LessonTree) -> BTreeMap<String, String> {
     render_readmes(&tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect())
 }
 
-fn all_entries(tree: &InsightTree) -> Vec<placement::LocatedEntry> {
-    InsightKind::ALL.into_iter().flat_map(|kind| placement::collect_entries(tree, kind)).collect()
+fn all_entries(tree: &LessonTree) -> Vec<placement::LocatedEntry> {
+    LessonKind::ALL.into_iter().flat_map(|kind| placement::collect_entries(tree, kind)).collect()
 }
 
-fn tree_of(files: &[(&str, &str)]) -> InsightTree {
+fn tree_of(files: &[(&str, &str)]) -> LessonTree {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }
