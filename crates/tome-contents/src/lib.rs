@@ -2,8 +2,8 @@
 //! backed by verbatim excerpts (grips).
 
 mod activity;
-mod calendar;
 mod changes;
+mod contents;
 mod event_text;
 mod evidence;
 mod expand;
@@ -30,11 +30,11 @@ pub use activity::{
     ActivityFact, CommandActivity, CommandOutcome, FileActivity, FileTouchKind, MoveActivity,
     SegmentActivity, TurnActivity, load_activity,
 };
-pub use calendar::{
-    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+pub use changes::CONTENTS_WORKER;
+pub use contents::{
+    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
-pub use changes::CONTENTS_WORKER;
 pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;

@@ -7,7 +7,7 @@ use crate::v1::contents_client::ContentsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// Returns the calendar from the top.
+    /// Returns the contents from the top.
     pub async fn get_toc_root(
         &self,
         request: v1::GetTocRootRequest,

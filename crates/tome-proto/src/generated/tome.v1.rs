@@ -961,7 +961,7 @@ pub mod capture_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// A node as a line of the calendar.
+/// A node as a line of the contents.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TocEntry {
     #[prost(string, tag = "1")]
@@ -1598,7 +1598,7 @@ pub mod contents_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Returns the calendar from the top. Contents are separate per project; without a project, those
+        /// Returns the contents from the top. Contents are separate per project; without a project, those
         /// of all projects are merged.
         pub async fn get_toc_root(
             &mut self,
@@ -1861,7 +1861,7 @@ pub mod contents_server {
     /// Generated trait containing gRPC methods that should be implemented for use with ContentsServer.
     #[async_trait]
     pub trait Contents: std::marker::Send + std::marker::Sync + 'static {
-        /// Returns the calendar from the top. Contents are separate per project; without a project, those
+        /// Returns the contents from the top. Contents are separate per project; without a project, those
         /// of all projects are merged.
         async fn get_toc_root(
             &self,

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use tome_contents::{
-    CalendarQuery, Depth, catch_up_contents, list_span, rebuild_contents, verify_contents,
+    ContentsQuery, Depth, catch_up_contents, list_span, rebuild_contents, verify_contents,
 };
 use tome_ledger::{Family, Ledger};
 
@@ -213,7 +213,7 @@ fn a_time_query_reads_only_the_nodes_in_range() {
         catch_up(&ledger, &settings());
         let zone = Zone::utc();
         let span = tome_contents::parse_time_phrase("last week", Millis(last), &zone).unwrap();
-        let ask = CalendarQuery {
+        let ask = ContentsQuery {
             project: None,
             agents: Vec::new(),
             depth: Depth::Levels(3),

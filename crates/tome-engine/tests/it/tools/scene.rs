@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_contents::{Contents, ContentsSettings, Extractive};
 use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools, Topics};
 use tome_finder::StaticEmbedder;
 use tome_home::{Home, NotebookOwner, Notebooks, StoreMode, Stores};
@@ -45,21 +45,21 @@ pub fn scene() -> Scene {
     let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
     let summarizer = Arc::new(Extractive);
-    let calendar = Calendar::new(Arc::clone(&stores), settings, summarizer, Arc::clone(&clock));
-    let calendar = Arc::new(calendar);
+    let contents = Contents::new(Arc::clone(&stores), settings, summarizer, Arc::clone(&clock));
+    let contents = Arc::new(contents);
     let rules = NotebookRules::default();
     let notebooks = Arc::new(Notebooks::new(at.clone(), projects, rules, Arc::clone(&clock)));
     let recall = Recall::new(
         at,
         Arc::clone(&stores),
         Arc::clone(&notebooks),
-        Arc::clone(&calendar),
+        Arc::clone(&contents),
         copies,
         Arc::new(StaticEmbedder),
         Arc::clone(&clock),
     );
     let topics =
-        Topics::new(Arc::clone(&stores), Arc::clone(&calendar), Arc::new(StaticEmbedder), clock);
+        Topics::new(Arc::clone(&stores), Arc::clone(&contents), Arc::new(StaticEmbedder), clock);
     let redactor = Arc::new(Redactor::new(&[]).unwrap());
     let caller = Caller {
         cwd: Some(repo.to_str().unwrap().to_owned()),
@@ -67,7 +67,7 @@ pub fn scene() -> Scene {
         session: Some("s1".into()),
         command: None,
     };
-    let tools = Tools::new(Arc::clone(&notebooks), redactor).with_calendar(calendar);
+    let tools = Tools::new(Arc::clone(&notebooks), redactor).with_contents(contents);
     let tools = tools.with_recall(Arc::new(recall)).with_topics(Arc::new(topics));
     Scene { folder, home, repo, notebooks, stores, tools, caller }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::Calendar;
+use super::Contents;
 use crate::session_list::{find_first_folder, find_last_worktree, shorten_id};
 use crate::session_page::build_session_page;
 use crate::{SessionList, SessionListing, SessionPage, SessionQuery};
@@ -22,7 +22,7 @@ struct SessionMatches {
     ids: Vec<SessionId>,
 }
 
-impl Calendar {
+impl Contents {
     /// Returns the latest sessions that a query selects, or the best matches of its words, and notes on stores that could not be read.
     pub fn list_sessions(&self, query: &SessionQuery) -> Result<SessionList, HomeError> {
         let (mut ids, mut latest) = (BTreeSet::new(), Vec::<SessionStats>::new());

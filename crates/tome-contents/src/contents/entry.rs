@@ -1,12 +1,12 @@
-//! Calendar entries, and merging those of several projects.
+//! Entries of the contents, and merging those of several projects.
 
 use std::collections::BTreeMap;
 
 use tome_model::{Agent, Level, Millis, NodeId, Zone};
 
-/// A node as an entry of the calendar.
+/// A node as an entry of the contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CalendarEntry {
+pub struct ContentsEntry {
     /// Id of the node.
     pub id: NodeId,
     /// Title; with several projects, that of the project with the most events.
@@ -28,7 +28,7 @@ pub struct CalendarEntry {
     /// One per project that has this node, the one with the most events first.
     pub shares: Vec<ProjectShare>,
     /// Child entries in order, as deep as requested; only the latest if there are many.
-    pub entries: Vec<CalendarEntry>,
+    pub entries: Vec<ContentsEntry>,
     /// Number of children, listed or not.
     pub children: u64,
 }
@@ -84,11 +84,11 @@ impl Depth {
 /// collapsed again. (The overall latest node is the latest of every project that has it, so nothing
 /// is missing.)
 pub(super) fn merge_entries(
-    lists: Vec<Vec<CalendarEntry>>,
+    lists: Vec<Vec<ContentsEntry>>,
     depth: Depth,
     below_max: usize,
-) -> (Vec<CalendarEntry>, u64) {
-    let mut same: BTreeMap<(Option<Millis>, NodeId), Vec<CalendarEntry>> = BTreeMap::new();
+) -> (Vec<ContentsEntry>, u64) {
+    let mut same: BTreeMap<(Option<Millis>, NodeId), Vec<ContentsEntry>> = BTreeMap::new();
     for entry in lists.into_iter().flatten() {
         same.entry(sort_key(&entry.id)).or_default().push(entry);
     }
@@ -109,13 +109,13 @@ pub(super) fn sort_key(id: &NodeId) -> (Option<Millis>, NodeId) {
 
 /// Merges the entries of one node from several projects.
 fn merge_same_node(
-    same: Vec<CalendarEntry>,
+    same: Vec<ContentsEntry>,
     is_open: bool,
     depth: Depth,
     below_max: usize,
-) -> Option<CalendarEntry> {
+) -> Option<ContentsEntry> {
     let mut lists = Vec::with_capacity(same.len());
-    let mut merged: Option<CalendarEntry> = None;
+    let mut merged: Option<ContentsEntry> = None;
     for mut entry in same {
         lists.push(std::mem::take(&mut entry.entries));
         merged = Some(match merged {
@@ -134,7 +134,7 @@ fn merge_same_node(
     Some(merged)
 }
 
-impl CalendarEntry {
+impl ContentsEntry {
     /// Adds another project's counts. A session that worked in both projects counts twice.
     fn add(mut self, other: Self) -> Self {
         self.first_at = self.first_at.min(other.first_at);
@@ -161,10 +161,10 @@ impl CalendarEntry {
 mod tests {
     use super::*;
 
-    fn entry(project: &str, id: &str, events: u64, entries: Vec<CalendarEntry>) -> CalendarEntry {
+    fn entry(project: &str, id: &str, events: u64, entries: Vec<ContentsEntry>) -> ContentsEntry {
         let share =
             ProjectShare { project: project.to_owned(), title: format!("{project}: {id}"), events };
-        CalendarEntry {
+        ContentsEntry {
             id: NodeId::parse(id).unwrap(),
             title: share.title.clone(),
             first_at: Millis(events),
@@ -180,8 +180,8 @@ mod tests {
         }
     }
 
-    fn shown(entries: &[CalendarEntry], depth: usize) -> String {
-        let line = |entry: &CalendarEntry| {
+    fn shown(entries: &[ContentsEntry], depth: usize) -> String {
+        let line = |entry: &ContentsEntry| {
             let projects: Vec<&str> = entry.shares.iter().map(|one| one.project.as_str()).collect();
             let (indent, below) = ("  ".repeat(depth), shown(&entry.entries, depth + 1));
             let (events, children) = (entry.events, entry.children);
@@ -190,7 +190,7 @@ mod tests {
         entries.iter().map(line).collect()
     }
 
-    fn week(project: &str, id: &str, day: &str) -> CalendarEntry {
+    fn week(project: &str, id: &str, day: &str) -> ContentsEntry {
         let segment = format!("toc:segment:{day}:01M7F8NJE081NE5M6R663JJXQ2");
         let segment = entry(project, &segment, 2, Vec::new());
         entry(project, id, 2, vec![entry(project, &format!("toc:day:{day}"), 2, vec![segment])])

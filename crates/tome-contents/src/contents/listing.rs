@@ -1,4 +1,4 @@
-//! Lists calendar entries: from the root, below a node, or in a time range given in words.
+//! Lists entries of the contents: from the root, below a node, or in a time range given in words.
 
 use tome_ledger::{Ledger, NodeHeader};
 use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Zone, truncate_to};
@@ -6,7 +6,7 @@ use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Zone, truncat
 use crate::time_phrase::{TimeSpan, parse_time_phrase};
 
 use super::entry::{merge_entries, sort_key};
-use super::{Calendar, CalendarEntry, Depth, ProjectShare};
+use super::{Contents, ContentsEntry, Depth, ProjectShare};
 use tome_home::HomeError;
 
 /// Id prefix of years.
@@ -17,7 +17,7 @@ const PERIODS_UNFILTERED_MAX: usize = 366;
 
 /// Filters and limits of a listing.
 #[derive(Debug, Clone)]
-pub struct CalendarQuery {
+pub struct ContentsQuery {
     /// Only this project; `None` for all.
     pub project: Option<String>,
     /// Only nodes with one of these agents; empty for all.
@@ -28,11 +28,11 @@ pub struct CalendarQuery {
     pub below_max: usize,
 }
 
-/// A listing of the calendar.
+/// A listing of the contents.
 #[derive(Debug, Clone, Default)]
-pub struct CalendarListing {
+pub struct ContentsListing {
     /// In order of time.
-    pub entries: Vec<CalendarEntry>,
+    pub entries: Vec<ContentsEntry>,
     /// Number of entries, listed or not.
     pub total: u64,
     /// How a time given in words was interpreted.
@@ -45,7 +45,7 @@ pub struct CalendarListing {
 
 /// Selects a page of a listing.
 #[derive(Debug, Clone, Default)]
-pub struct CalendarPage {
+pub struct PageRequest {
     /// Latest first.
     pub newest_first: bool,
     /// The last node of the previous page.
@@ -54,9 +54,9 @@ pub struct CalendarPage {
     pub entries_max: usize,
 }
 
-impl Calendar {
-    /// Lists the calendar from the years down.
-    pub fn list_root(&self, ask: &CalendarQuery) -> Result<CalendarListing, HomeError> {
+impl Contents {
+    /// Lists the contents from the years down.
+    pub fn list_root(&self, ask: &ContentsQuery) -> Result<ContentsListing, HomeError> {
         self.list_merged(ask, |store, project| list_children(store, project, None, ask, ask.depth))
     }
 
@@ -64,8 +64,8 @@ impl Calendar {
     pub fn list_below(
         &self,
         id: &NodeId,
-        ask: &CalendarQuery,
-    ) -> Result<CalendarListing, HomeError> {
+        ask: &ContentsQuery,
+    ) -> Result<ContentsListing, HomeError> {
         if id.level() == Level::Segment {
             let hint = "is a segment and has no children: expand the grips of its bullets, or list its events by time";
             return Err(ModelError::invalid("node", hint).into());
@@ -86,13 +86,13 @@ impl Calendar {
     pub fn list_time(
         &self,
         words: &str,
-        ask: &CalendarQuery,
-    ) -> Result<CalendarListing, HomeError> {
+        ask: &ContentsQuery,
+    ) -> Result<ContentsListing, HomeError> {
         let span = self.parse_time(words)?;
         let zone = self.zone();
         let listing =
             self.list_merged(ask, |store, project| list_span(store, project, &span, zone, ask))?;
-        Ok(CalendarListing {
+        Ok(ContentsListing {
             interpreted_as: Some(span.phrase),
             range: Some((span.from, span.to)),
             ..listing
@@ -113,9 +113,9 @@ impl Calendar {
     /// Lists every selected project and merges the results.
     fn list_merged(
         &self,
-        ask: &CalendarQuery,
-        mut list: impl FnMut(&Ledger, &str) -> Result<Vec<CalendarEntry>, HomeError>,
-    ) -> Result<CalendarListing, HomeError> {
+        ask: &ContentsQuery,
+        mut list: impl FnMut(&Ledger, &str) -> Result<Vec<ContentsEntry>, HomeError>,
+    ) -> Result<ContentsListing, HomeError> {
         let mut lists = Vec::new();
         let skipped = self.for_each_project(ask.project.as_deref(), |store, project| {
             lists.push(list(store, project)?);
@@ -123,13 +123,13 @@ impl Calendar {
         })?;
         let (mut entries, total) = merge_entries(lists, ask.depth, ask.below_max);
         self.close_past(&mut entries);
-        Ok(CalendarListing { entries, total, skipped, ..CalendarListing::default() })
+        Ok(ContentsListing { entries, total, skipped, ..ContentsListing::default() })
     }
 }
 
-impl CalendarListing {
+impl ContentsListing {
     /// Cuts out one page. Also returns the node to continue after, if there is more.
-    pub fn into_page(mut self, page: &CalendarPage) -> (Self, Option<NodeId>) {
+    pub fn into_page(mut self, page: &PageRequest) -> (Self, Option<NodeId>) {
         if page.newest_first {
             self.entries.reverse();
         }
@@ -156,8 +156,8 @@ pub fn list_span(
     project: &str,
     span: &TimeSpan,
     zone: &Zone,
-    ask: &CalendarQuery,
-) -> Result<Vec<CalendarEntry>, HomeError> {
+    ask: &ContentsQuery,
+) -> Result<Vec<ContentsEntry>, HomeError> {
     let mut heads = Vec::new();
     for period in possible_periods(span, zone, store, project)? {
         heads.extend(store.node_header(project, &period.id())?);
@@ -188,9 +188,9 @@ fn list_children(
     store: &Ledger,
     project: &str,
     of: Option<&NodeId>,
-    ask: &CalendarQuery,
+    ask: &ContentsQuery,
     depth: Depth,
-) -> Result<Vec<CalendarEntry>, HomeError> {
+) -> Result<Vec<ContentsEntry>, HomeError> {
     let heads = match of {
         None => store.node_headers(project, YEAR_PREFIX, None).collect::<Result<_, _>>()?,
         Some(id) => load_child_heads(store, project, id)?,
@@ -226,15 +226,15 @@ fn build_entries(
     store: &Ledger,
     project: &str,
     mut heads: Vec<NodeHeader>,
-    ask: &CalendarQuery,
+    ask: &ContentsQuery,
     depth: Depth,
-) -> Result<Vec<CalendarEntry>, HomeError> {
+) -> Result<Vec<ContentsEntry>, HomeError> {
     heads.retain(|head| !head.removed && head.has_any_agent(&ask.agents));
     let total = heads.len();
     let mut entries = Vec::with_capacity(total);
     for (index, head) in heads.into_iter().enumerate() {
         let opens = depth.expanded_count(head.id.level()).min(ask.below_max);
-        let mut entry = CalendarEntry::from_head(head, project);
+        let mut entry = ContentsEntry::from_head(head, project);
         if total - index <= opens {
             let depth = depth.next_level(index + 1 == total);
             entry.entries = list_children(store, project, Some(&entry.id), ask, depth)?;
@@ -244,7 +244,7 @@ fn build_entries(
     Ok(entries)
 }
 
-impl CalendarEntry {
+impl ContentsEntry {
     /// The entry of a project's node.
     pub(super) fn from_head(head: NodeHeader, project: &str) -> Self {
         let share = ProjectShare {

@@ -1,4 +1,4 @@
-//! The calendar: the contents of one project, or of all projects merged, as a tree.
+//! The contents of one project, or of all projects merged, as a tree.
 //!
 //! Contents are stored per project. A query first lets the contents worker catch up, then visits
 //! stores one at a time, because there may be more than can be open. An unreadable store is skipped
@@ -19,8 +19,8 @@ use tome_model::{Clock, Level, Millis, NodeId, Zone};
 use crate::{ContentsSettings, Instructions, ListedInstruction, Summarizer};
 use tome_home::{HomeError, Projection, Stores};
 
-pub use entry::{CalendarEntry, Depth, ProjectShare};
-pub use listing::{CalendarListing, CalendarPage, CalendarQuery, list_span};
+pub use entry::{ContentsEntry, Depth, ProjectShare};
+pub use listing::{ContentsListing, ContentsQuery, PageRequest, list_span};
 pub use lookup::LocatedNode;
 pub use maintenance::{StoreRebuildResult, StoreReport, StoreVerifyResult};
 
@@ -28,7 +28,7 @@ pub use maintenance::{StoreRebuildResult, StoreReport, StoreVerifyResult};
 const OPEN_STORES_MAX: usize = 8;
 
 /// The contents of all stores of a home.
-pub struct Calendar {
+pub struct Contents {
     stores: Arc<Stores>,
     settings: ContentsSettings,
     summarizer: Arc<dyn Summarizer>,
@@ -36,8 +36,8 @@ pub struct Calendar {
     instructions: Arc<Instructions>,
 }
 
-impl Calendar {
-    /// Opens the calendar over `stores`.
+impl Contents {
+    /// Opens the contents over `stores`.
     pub fn new(
         stores: Arc<Stores>,
         settings: ContentsSettings,
@@ -77,7 +77,7 @@ impl Calendar {
 
     /// Marks entries as closed that nothing can be added to any more, whether or not their sessions
     /// were ended properly.
-    fn close_past(&self, entries: &mut [CalendarEntry]) {
+    fn close_past(&self, entries: &mut [ContentsEntry]) {
         for entry in entries {
             entry.open &= self.is_current(&entry.id, entry.last_at);
             self.close_past(&mut entry.entries);

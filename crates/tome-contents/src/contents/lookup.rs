@@ -6,7 +6,7 @@ use tome_ledger::Ledger;
 use tome_model::{GripId, Level, Millis, Node, NodeId, truncate_to};
 
 use super::listing::node_not_found;
-use super::{Calendar, CalendarEntry};
+use super::{Contents, ContentsEntry};
 use crate::expand::expand_grip;
 use crate::{ExpandedGrip, ProjectNode};
 use tome_home::HomeError;
@@ -21,7 +21,7 @@ pub struct LocatedNode {
     /// Its parent; `None` for a year.
     pub parent: Option<NodeId>,
     /// Its children.
-    pub children: Vec<CalendarEntry>,
+    pub children: Vec<ContentsEntry>,
     /// For each bullet, the numbers of the events that support it.
     pub sources: Vec<Vec<u64>>,
 }
@@ -36,7 +36,7 @@ const GRIP_PREFIX: &str = "grip:";
 /// Versions returned per project.
 const VERSIONS_MAX: usize = 200;
 
-impl Calendar {
+impl Contents {
     /// Returns a node at its latest or a given version, from each project that has it.
     pub fn find_node(
         &self,
@@ -230,11 +230,11 @@ fn load_children(
     store: &Ledger,
     project: &str,
     node: &Node,
-) -> Result<Vec<CalendarEntry>, HomeError> {
+) -> Result<Vec<ContentsEntry>, HomeError> {
     let mut children = Vec::with_capacity(node.children.len());
     for id in &node.children {
         children.extend(
-            store.node_header(project, id)?.map(|head| CalendarEntry::from_head(head, project)),
+            store.node_header(project, id)?.map(|head| ContentsEntry::from_head(head, project)),
         );
     }
     Ok(children)

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Calendar;
+use super::Contents;
 use crate::{
     CONTENTS_WORKER, ContentsRebuildReport, ContentsVerifyReport, catch_up_contents,
     rebuild_contents, verify_contents,
@@ -54,7 +54,7 @@ pub struct StoreReport {
     pub problem: Option<String>,
 }
 
-impl Projection for Calendar {
+impl Projection for Contents {
     fn name(&self) -> &'static str {
         CONTENTS_WORKER
     }
@@ -70,7 +70,7 @@ impl Projection for Calendar {
     }
 }
 
-impl Calendar {
+impl Contents {
     /// Rebuilds the contents of the store that holds a project, or of all stores, from their
     /// events, and tells of each store when it is done.
     pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuildResult)) {
