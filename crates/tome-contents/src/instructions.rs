@@ -16,7 +16,7 @@ use tome_text::{StopClass, is_stop_word, stem, truncate_words};
 use crate::extract::{find_instructions, is_prompt};
 
 /// The name of the projection.
-pub const INSTRUCTIONS_WORKER: &str = "instructions";
+pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
 const FORMAT: u32 = 3;
@@ -129,7 +129,7 @@ impl Instructions {
 
 impl Projection for Instructions {
     fn name(&self) -> &'static str {
-        INSTRUCTIONS_WORKER
+        INSTRUCTIONS_PROJECTION
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {

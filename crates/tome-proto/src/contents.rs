@@ -96,7 +96,7 @@ impl Client {
         call_with_deadline(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
     }
 
-    /// Returns the progress of the workers.
+    /// Returns the progress of the projections.
     pub async fn get_workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
         let mut contents = self.contents_client();
         let answer = contents.get_workers(v1::GetWorkersRequest {});

@@ -86,7 +86,7 @@ pub use query::{
     RecallQuery, RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
-    SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
+    SessionTranscriptLine, TRANSCRIPT_PROJECTION, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
 };
 
 /// Maximum lag, in events, up to which contents are updated before a query.
@@ -341,7 +341,7 @@ impl Recall {
         };
         let store = self.indexer.stores.open(path)?;
         let behind = || -> Result<u64, RecallError> {
-            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_WORKER)?))
+            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_PROJECTION)?))
         };
         if (1..=CATCH_UP_MAX).contains(&behind()?) {
             self.contents.catch_up(&store, &|| false)?;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::Contents;
 use crate::{
-    CONTENTS_WORKER, ContentsRebuildReport, ContentsVerifyReport, catch_up_contents,
+    CONTENTS_PROJECTION, ContentsRebuildReport, ContentsVerifyReport, catch_up_contents,
     rebuild_contents, verify_contents,
 };
-use tome_home::{HomeError, Projection, ProjectionReport, SESSION_STATS_WORKER, Store};
+use tome_home::{HomeError, Projection, ProjectionReport, SESSION_STATS_PROJECTION, Store};
 
 /// Result of rebuilding the contents of one store.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct StoreVerifyResult {
     pub outcome: Result<ContentsVerifyReport, HomeError>,
 }
 
-/// Size and worker progress of a store.
+/// Size of a store and progress of its projections.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreReport {
     /// Path of the store.
@@ -42,8 +42,8 @@ pub struct StoreReport {
     pub events: u64,
     /// Size on disk.
     pub disk_bytes: u64,
-    /// The workers that keep their cursors in it.
-    pub workers: Vec<ProjectionReport>,
+    /// The projections that keep their cursors in it.
+    pub projections: Vec<ProjectionReport>,
     /// Nodes that are there.
     pub nodes: u64,
     /// Versions of all nodes, including removed ones.
@@ -56,7 +56,7 @@ pub struct StoreReport {
 
 impl Projection for Contents {
     fn name(&self) -> &'static str {
-        CONTENTS_WORKER
+        CONTENTS_PROJECTION
     }
 
     fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -108,7 +108,7 @@ impl Contents {
         verify_contents(&store, &self.settings)
     }
 
-    /// Reports size and worker progress of all stores, without catching up first.
+    /// Reports the size of all stores and the progress of their projections, without catching up first.
     pub fn store_reports(&self) -> Vec<StoreReport> {
         let paths = self.stores.list_paths();
         let reported = paths.iter().enumerate().map(|(done, path)| {
@@ -134,10 +134,10 @@ fn build_store_report(store: &Store) -> Result<StoreReport, HomeError> {
         disk_bytes: store.disk_bytes(),
         ..StoreReport::default()
     };
-    for name in [SESSION_STATS_WORKER, CONTENTS_WORKER] {
+    for name in [SESSION_STATS_PROJECTION, CONTENTS_PROJECTION] {
         let cursor = store.cursor(name)?;
         let behind = report.events.saturating_sub(cursor);
-        report.workers.push(ProjectionReport {
+        report.projections.push(ProjectionReport {
             name,
             cursor,
             behind,

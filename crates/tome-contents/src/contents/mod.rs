@@ -1,6 +1,6 @@
 //! The contents of one project, or of all projects merged, as a tree.
 //!
-//! Contents are stored per project. A query first lets the contents worker catch up, then visits
+//! Contents are stored per project. A query first lets the contents catch up, then visits
 //! stores one at a time, because there may be more than can be open. An unreadable store is skipped
 //! and named in the answer; a query for its project alone returns the error.
 

@@ -27,7 +27,7 @@ use convert::{PendingRecord, build_record};
 use record_log::{LogLine, LogPosition, RecordLog};
 
 /// The name of the projection.
-pub const TOPICS_WORKER: &str = "topics";
+pub const TOPICS_PROJECTION: &str = "topics";
 /// Changed nodes per batch.
 const BATCH_MAX: usize = 256;
 /// Segments that are read and embedded before they are written.
@@ -216,7 +216,7 @@ impl Topics {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         log.refresh()?;
         Ok(ProjectionReport {
-            name: TOPICS_WORKER,
+            name: TOPICS_PROJECTION,
             cursor: log.cursor(),
             behind: if log.cursor() == store.last_node_change()? { 0 } else { 1 },
             entries: Some(log.segments()),
@@ -393,7 +393,7 @@ impl Topics {
 
 impl Projection for Topics {
     fn name(&self) -> &'static str {
-        TOPICS_WORKER
+        TOPICS_PROJECTION
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {

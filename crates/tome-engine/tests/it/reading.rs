@@ -241,7 +241,7 @@ fn a_forged_continuation_is_rejected() {
 }
 
 #[test]
-fn session_statistics_do_not_change_when_the_worker_runs_again() {
+fn session_statistics_do_not_change_when_they_catch_up_again() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
     let store = scene.stores.open_project("/nowhere/a").unwrap();

@@ -1321,7 +1321,7 @@ pub struct StoreWorkers {
     /// Why it cannot be read; the other fields are then unknown.
     #[prost(string, tag = "9")]
     pub problem: ::prost::alloc::string::String,
-    /// The folder of its indexes, which are among the workers. It may be deleted at any time.
+    /// The folder of its indexes, which are among the projections. It may be deleted at any time.
     #[prost(string, tag = "10")]
     pub finder: ::prost::alloc::string::String,
     /// Why the last update of the indexes failed.
@@ -1821,7 +1821,7 @@ pub mod contents_client {
                 .insert(GrpcMethod::new("tome.v1.Contents", "RebuildContents"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Returns the progress of each store's workers.
+        /// Returns the progress of each store's projections.
         pub async fn get_workers(
             &mut self,
             request: impl tonic::IntoRequest<super::GetWorkersRequest>,
@@ -1937,7 +1937,7 @@ pub mod contents_server {
             tonic::Response<Self::RebuildContentsStream>,
             tonic::Status,
         >;
-        /// Returns the progress of each store's workers.
+        /// Returns the progress of each store's projections.
         async fn get_workers(
             &self,
             request: tonic::Request<super::GetWorkersRequest>,
@@ -3570,7 +3570,7 @@ pub struct Store {
     pub engine: ::prost::alloc::string::String,
     #[prost(uint64, tag = "3")]
     pub events: u64,
-    /// Events that the workers have not processed yet.
+    /// Events that the projections have not processed yet.
     #[prost(uint64, tag = "4")]
     pub behind: u64,
     /// Why it rejects writes; empty if it does not.

@@ -19,7 +19,7 @@ use tonic::{Request, Response, Status};
 use super::calls::CallKind;
 use super::drain::drain;
 use super::grpc_status::{invalid_argument, status_of};
-use super::indexes::store_workers;
+use super::indexes::store_projections;
 use super::offline_chats::{SPARE_SESSIONS, without_offline_chats};
 use super::request_fields::non_empty;
 use super::state::Daemon;
@@ -226,7 +226,7 @@ impl contents_server::Contents for ContentsService {
         let stores = self.0.run_blocking(CallKind::Ledger, |daemon| {
             drain(daemon);
             let reports = daemon.engine.contents().store_reports().into_iter();
-            reports.map(|report| store_workers(daemon, report)).collect()
+            reports.map(|report| store_projections(daemon, report)).collect()
         });
         Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
     }

@@ -1,4 +1,4 @@
-//! The contents worker: follows the outbox and keeps the contents up to date.
+//! Catching up: follows the outbox and keeps the contents up to date.
 //!
 //! It processes events in batches and commits each batch's changes together with the cursor, so it
 //! can be killed at any point. The result depends only on the events before the cursor, not on
@@ -6,10 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_ledger::{Ledger, OrderKey, WorkerCommit};
+use tome_ledger::{Ledger, OrderKey, ProjectionCommit};
 use tome_model::{Clock, SessionId};
 
-use super::changes::{CONTENTS_WORKER, Comparison, PendingChanges, is_conflict};
+use super::changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
 use super::event_text::event_texts;
 use super::limits::{BATCH_BYTES, COMMIT_RETRIES_MAX};
 use super::rebuild::{ContentsRebuildReport, rebuild_to_cursor};
@@ -58,8 +58,8 @@ pub fn catch_up_contents(
     let mut done = ContentsCatchUpReport::default();
     let mut tries = 0;
     loop {
-        let from_seq = ledger.cursor(CONTENTS_WORKER)?;
-        if from_seq > 0 && ledger.memo(CONTENTS_WORKER)? != memo {
+        let from_seq = ledger.cursor(CONTENTS_PROJECTION)?;
+        if from_seq > 0 && ledger.memo(CONTENTS_PROJECTION)? != memo {
             let rebuilt = rebuild_to_cursor(ledger, settings, summarizer, clock)?;
             done.nodes += rebuilt.nodes;
             done.removed += rebuilt.removed;
@@ -72,13 +72,13 @@ pub fn catch_up_contents(
         let (upto_seq, events) = (batch.upto_seq, batch.events);
         let changes = batch.build_changes(ledger, settings, summarizer, clock)?;
         let counted = changes.counts();
-        let work = WorkerCommit {
-            worker: CONTENTS_WORKER.to_owned(),
+        let work = ProjectionCommit {
+            projection: CONTENTS_PROJECTION.to_owned(),
             from_seq,
             upto_seq,
-            ..WorkerCommit::default()
+            ..ProjectionCommit::default()
         };
-        let work = WorkerCommit { memo: Some(memo.clone()), ..changes.into_work(work) };
+        let work = ProjectionCommit { memo: Some(memo.clone()), ..changes.into_work(work) };
         match ledger.commit(work) {
             Ok(()) => {
                 done.events += events;
@@ -87,7 +87,9 @@ pub fn catch_up_contents(
                 tries = 0;
             }
             // Another run moved the cursor, so it has done part of the work.
-            Err(error) if is_conflict(&error) && ledger.cursor(CONTENTS_WORKER)? != from_seq => {
+            Err(error)
+                if is_conflict(&error) && ledger.cursor(CONTENTS_PROJECTION)? != from_seq =>
+            {
                 tries = 0;
             }
             Err(error) if is_conflict(&error) && tries < COMMIT_RETRIES_MAX => tries += 1,

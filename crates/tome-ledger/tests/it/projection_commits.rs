@@ -1,6 +1,6 @@
-//! Workers: results and cursors are written together, and cursors never move backwards.
+//! Projections: results and cursors are written together, and cursors never move backwards.
 
-use tome_ledger::{Ledger, LedgerError, StorageEngine, WorkerCommit};
+use tome_ledger::{Ledger, LedgerError, ProjectionCommit, StorageEngine};
 use tome_model::SessionStats;
 
 use crate::harness::*;
@@ -15,13 +15,13 @@ fn stats_of(ledger: &Ledger, name: &str) -> SessionStats {
     SessionStats::from_first_event(&ledger.event(&id(name)).unwrap().unwrap())
 }
 
-fn work(from_seq: u64, upto_seq: u64, session_stats: Vec<SessionStats>) -> WorkerCommit {
-    WorkerCommit {
-        worker: "tally".into(),
+fn work(from_seq: u64, upto_seq: u64, session_stats: Vec<SessionStats>) -> ProjectionCommit {
+    ProjectionCommit {
+        projection: "tally".into(),
         from_seq,
         upto_seq,
         session_stats,
-        ..WorkerCommit::default()
+        ..ProjectionCommit::default()
     }
 }
 
@@ -53,7 +53,7 @@ fn a_cursor_never_goes_back_nor_ahead(engine: StorageEngine) {
     ledger.append(new_events([draft("a", 10, "x"), draft("b", 20, "x")])).unwrap();
     ledger.commit(work(0, 2, Vec::new())).unwrap();
     ledger.commit(work(2, 2, Vec::new())).unwrap();
-    // A worker that started before that commit is too late.
+    // A projection that started before that commit is too late.
     let late = ledger.commit(work(0, 2, vec![stats_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         late.to_string(),

@@ -8,14 +8,15 @@ use crate::scene::{MORNING_MS, daemon_up, line_with, prompt, world};
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// Progress of the contents worker over all stores: events left and events read.
+/// Progress of the contents over all stores: events left and events read.
 fn progress(world: &World) -> (u64, u64) {
     let mut all = (0, 0);
     for store in lines(world, &["admin", "status"]) {
-        let workers = store["workers"].as_array().unwrap();
-        let worker = workers.iter().find(|worker| worker["name"] == "contents").unwrap();
-        all.0 += worker["behind"].as_u64().unwrap();
-        all.1 += worker["cursor"].as_u64().unwrap();
+        let projections = store["workers"].as_array().unwrap();
+        let projection =
+            projections.iter().find(|projection| projection["name"] == "contents").unwrap();
+        all.0 += projection["behind"].as_u64().unwrap();
+        all.1 += projection["cursor"].as_u64().unwrap();
     }
     all
 }
@@ -74,7 +75,7 @@ fn events_from_hooks_and_ingest_are_processed_in_the_background() {
 }
 
 #[test]
-fn the_worker_continues_after_a_killed_daemon() {
+fn the_contents_continue_after_a_killed_daemon() {
     let world = world();
     for round in 0..5 {
         world.ingest(&lexer_session(&format!("s{round}"), round * 60));

@@ -1,4 +1,4 @@
-//! The worker: versions, late events, and the cost of one more event.
+//! Catching up: versions, late events, and the cost of one more event.
 
 use expect_test::expect;
 use tome_contents::{
@@ -332,7 +332,7 @@ fn evidence_that_is_not_verbatim_is_rejected() {
 }
 
 #[test]
-fn concurrent_workers_give_the_same_result_as_one() {
+fn concurrent_catch_ups_give_the_same_result_as_one() {
     let memory = Memory::default();
     let ledger = memory.open();
     let few = ContentsSettings { batch_events: 3, ..settings() };
