@@ -11,7 +11,7 @@ use tome_testkit::World;
 use crate::acceptance::{agent, refused, run_tool, wire};
 use crate::notes_cli::memory_json;
 use crate::notes_safety::files_below;
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn folder(world: &World) -> PathBuf {
     world.home().join("coder")

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
 use crate::contents::{check_node, lexer_session, lines};
-use crate::scene::{MORNING_MS, daemon_up, line_with, prompt, world};
+use crate::support::{MORNING_MS, daemon_up, line_with, prompt, world};
 
 const HOUR_MS: u64 = 3_600_000;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::{ids, line_with, status, world};
+use crate::support::{ids, line_with, status, world};
 
 /// Several blocks of a table.
 const COUNT: usize = 200;

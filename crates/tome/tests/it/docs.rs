@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// Top-level pages and their maximum number of lines.
 const PAGES: [(&str, usize); 6] = [

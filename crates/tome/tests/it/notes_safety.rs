@@ -12,7 +12,7 @@ use tome_testkit::{World, eventually};
 
 use crate::acceptance::{agent, file, notebook, refused, request, run_tool, wire};
 use crate::notes_cli::{check_refused, memory, memory_json};
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// Every file below a folder with its content, and links with their targets. The history and its
 /// caches are excluded.

@@ -7,7 +7,7 @@ use tome_testkit::{World, eventually};
 
 use crate::embeddings::{Embeddings, Mood};
 use crate::recall_indexes::{finder, listed, recall};
-use crate::scene::{MORNING_MS, in_parallel, line_with, world};
+use crate::support::{MORNING_MS, in_parallel, line_with, world};
 
 /// Name of the embedder for vectors of its length plus this much.
 fn name(longer: usize) -> String {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn call(world: &World, args: &[&str]) -> CommandResult {
     world.tome(&[&["tool"], args].concat())

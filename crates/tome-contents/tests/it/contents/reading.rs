@@ -9,7 +9,7 @@ use tome_model::GripId;
 
 use super::*;
 
-struct Scene {
+struct ContentsFixture {
     _folder: tempfile::TempDir,
     contents: Contents,
 }
@@ -26,7 +26,7 @@ fn query(project: Option<&str>) -> ContentsQuery {
 }
 
 /// Two projects: one with two months and two agents, one with a single day.
-fn scene(mode: StoreMode) -> Scene {
+fn contents_fixture(mode: StoreMode) -> ContentsFixture {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), mode, StorageEngine::DEFAULT, clock);
@@ -43,7 +43,7 @@ fn scene(mode: StoreMode) -> Scene {
     let b = stores.open_project("/nowhere/b").unwrap();
     append(&b, "/nowhere/b", draft("b0", "s3", at("2026-03-02T09:30:00Z"), "b says so"));
     drop((a, b));
-    Scene { contents: contents(stores), _folder: folder }
+    ContentsFixture { contents: contents(stores), _folder: folder }
 }
 
 fn render_listing(listing: &ContentsListing) -> String {
@@ -63,7 +63,7 @@ fn render_listing(listing: &ContentsListing) -> String {
 #[test]
 fn the_tree_leads_from_years_to_events() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let contents = &scene(mode).contents;
+        let contents = &contents_fixture(mode).contents;
         let (root, ask) = (Some("/nowhere/a"), query(Some("/nowhere/a")));
         assert_eq!(
             render_listing(&contents.list_root(&ask).unwrap()),
@@ -97,7 +97,7 @@ fn the_tree_leads_from_years_to_events() {
 #[test]
 fn all_projects_are_merged_into_one_table_of_contents() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let contents = &scene(mode).contents;
+        let contents = &contents_fixture(mode).contents;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
         assert_eq!(
             render_listing(&contents.list_root(&query(None)).unwrap()),
@@ -123,7 +123,7 @@ fn all_projects_are_merged_into_one_table_of_contents() {
 
 #[test]
 fn listings_are_paged_in_both_directions() {
-    let contents = &scene(StoreMode::PerProject).contents;
+    let contents = &contents_fixture(StoreMode::PerProject).contents;
     for (node, entries_max, pages) in
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
     {
@@ -155,7 +155,7 @@ fn listings_are_paged_in_both_directions() {
 
 #[test]
 fn missing_items_are_reported_as_not_found() {
-    let contents = &scene(StoreMode::PerProject).contents;
+    let contents = &contents_fixture(StoreMode::PerProject).contents;
     let not_found = |error: HomeError| match error {
         HomeError::NotFound(what) => what,
         other => panic!("{other}"),

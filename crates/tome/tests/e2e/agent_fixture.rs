@@ -1,4 +1,4 @@
-//! A test stage: an isolated home with Tome set up, a project, and a scripted model.
+//! An isolated home with Tome set up, a project, and a scripted model.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,13 +15,13 @@ const AGENT_HANGS: Duration = Duration::from_secs(300);
 /// Factor by which hook deadlines are extended.
 const PATIENCE: &str = "TOME_HOOK_PATIENCE";
 
-pub struct Stage {
+pub struct AgentFixture {
     pub world: World,
     pub app: PathBuf,
     pub model: Model,
 }
 
-impl Stage {
+impl AgentFixture {
     pub fn new(script: Vec<Step>) -> Self {
         let world = World::new(env!("CARGO_BIN_EXE_tome")).with_transcripts();
         let app = world.folder("app");

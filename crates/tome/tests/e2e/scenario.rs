@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::{eventually, eventually_within};
 
+use crate::agent_fixture::AgentFixture;
 use crate::model::{Call, ModelRequest, Step};
-use crate::stage::Stage;
 
 pub const PROMPT: &str = "How do we flush the frobnicator cache before the nightly migration?";
 
@@ -30,7 +30,7 @@ const DONE: &str = "The cache is flushed and the plan is done.";
 const NOTHING: &str = "There is nothing to store.";
 
 /// Agent-specific names and calls for the script.
-pub struct Cast {
+pub struct AgentCalls {
     /// Tome's name of the agent.
     pub agent: &'static str,
     /// Builds a recall call with these arguments.
@@ -40,23 +40,23 @@ pub struct Cast {
 }
 
 /// The model's script.
-pub fn script(cast: &Cast) -> Vec<Step> {
+pub fn script(calls: &AgentCalls) -> Vec<Step> {
     let steps: Vec<String> =
         (1..=6).map(|n| format!("bisect the slow test suite, part {n}")).collect();
     vec![
-        Step::Use(vec![(cast.recall)(json!({"query": "flush the frobnicator cache"}))]),
-        Step::Use((cast.plan)(&steps)),
+        Step::Use(vec![(calls.recall)(json!({"query": "flush the frobnicator cache"}))]),
+        Step::Use((calls.plan)(&steps)),
         Step::Say(DONE),
         Step::Say(NOTHING),
     ]
 }
 
 /// Stores what the scenario needs.
-pub fn begin(stage: &Stage) {
-    stage.ask_headless_runs();
+pub fn begin(fixture: &AgentFixture) {
+    fixture.ask_headless_runs();
     let content = format!("# User\n\n- {FACT}\n");
-    stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
-    stage.tool(
+    fixture.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
+    fixture.tool(
         "coder_memory_store",
         &json!({"type": "procedural", "title": LESSON, "tags": ["success", "testing"],
             "description": "Halve the suite until one slow test is left.",
@@ -64,7 +64,7 @@ pub fn begin(stage: &Stage) {
                         Five rounds found the one test that slept in a suite of forty."}),
     );
     let line = |id: &str, at: u64, kind: &str, text: &str| {
-        json!({"id": id, "session_id": "old", "agent": "earlier", "cwd": stage.app, "kind": kind,
+        json!({"id": id, "session_id": "old", "agent": "earlier", "cwd": fixture.app, "kind": kind,
                "at": 1_794_735_000_000_u64 + at, "text": text})
         .to_string()
     };
@@ -73,7 +73,7 @@ pub fn begin(stage: &Stage) {
         line("h2", 1_000, "assistant_message", ANSWER),
         line("h3", 2_000, "user_message", "Thanks. Now rename the button to Save."),
     ];
-    stage.world.ingest(&(lines.join("\n") + "\n"));
+    fixture.world.ingest(&(lines.join("\n") + "\n"));
 }
 
 /// Time for the daemon to read the transcript of a silent session, even on a busy machine.
@@ -81,29 +81,29 @@ const HEALED_WITHIN: Duration = Duration::from_secs(150);
 
 /// Checks all results and stops the daemon. Hooks have production deadlines: an injection that is
 /// not ready in time is not expected in a request.
-pub fn end(stage: &Stage, cast: &Cast) {
-    let requests = stage.model.requests();
-    let told = Told::by(stage);
+pub fn end(fixture: &AgentFixture, calls: &AgentCalls) {
+    let requests = fixture.model.requests();
+    let told = Told::by(fixture);
     // Another request would be a second nudge.
     let nudges = usize::from(told.has("store"));
-    let steps = (requests.len(), stage.model.steps_left());
-    assert_eq!(steps, (3 + nudges, 1 - nudges), "{}", stage.model.log());
+    let steps = (requests.len(), fixture.model.steps_left());
+    assert_eq!(steps, (3 + nudges, 1 - nudges), "{}", fixture.model.log());
     the_model_was_told(&requests, &told);
-    the_mcp_server_answered(&requests, cast);
-    the_events_are_stored(stage, cast, &told);
-    everything_is_stored_without_an_import(stage, cast);
-    an_import_finds_nothing_new(stage, cast);
-    let ran = stage.world.tome(&["stop"]);
+    the_mcp_server_answered(&requests, calls);
+    the_events_are_stored(fixture, calls, &told);
+    everything_is_stored_without_an_import(fixture, calls);
+    an_import_finds_nothing_new(fixture, calls);
+    let ran = fixture.world.tome(&["stop"]);
     assert_eq!(ran.code, 0, "tome stop: {}", ran.stderr);
-    eventually("the daemon to be gone", || stage.world.daemon_pid().is_none().then_some(()));
+    eventually("the daemon to be gone", || fixture.world.daemon_pid().is_none().then_some(()));
 }
 
 /// Reasons of the injections delivered in time, oldest first.
 struct Told(Vec<String>);
 
 impl Told {
-    fn by(stage: &Stage) -> Self {
-        let all = stage.injections();
+    fn by(fixture: &AgentFixture) -> Self {
+        let all = fixture.injections();
         let why = |one: &Value| one["why"].as_str().unwrap_or_default().to_owned();
         let (handed, late): (Vec<&Value>, Vec<&Value>) =
             all.iter().partition(|one| one["handed"] == true);
@@ -143,8 +143,8 @@ fn the_model_was_told(requests: &[ModelRequest], told: &Told) {
     }
 }
 
-fn the_mcp_server_answered(requests: &[ModelRequest], cast: &Cast) {
-    let call = (cast.recall)(Value::Null);
+fn the_mcp_server_answered(requests: &[ModelRequest], calls: &AgentCalls) {
+    let call = (calls.recall)(Value::Null);
     for name in [Some(call.tool), call.group].into_iter().flatten() {
         let offered = requests[0].offered();
         assert!(offered.iter().any(|tool| tool == name), "{name} in {offered:?}");
@@ -154,11 +154,11 @@ fn the_mcp_server_answered(requests: &[ModelRequest], cast: &Cast) {
     assert!(results[0].contains(ANSWER) && results[0].contains(CITATION), "{results:?}");
 }
 
-fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
+fn the_events_are_stored(fixture: &AgentFixture, calls: &AgentCalls, told: &Told) {
     let last = if told.has("store") { NOTHING } else { DONE };
     // Not every agent waits for its last hook.
     let events = eventually("the end of the session", || {
-        let events = stage.world.events();
+        let events = fixture.world.events();
         let mine: Vec<Value> =
             events.into_iter().filter(|event| event["session_id"] != "old").collect();
         let has = |kind: &str, text: &str| {
@@ -168,14 +168,14 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
         (has("session_end", "") && has("assistant_stop", last)).then_some(mine)
     });
     println!("{}", events.iter().map(|event| format!("{event}\n")).collect::<String>());
-    assert!(events.iter().all(|event| event["agent"] == cast.agent));
+    assert!(events.iter().all(|event| event["agent"] == calls.agent));
     let of = |kind: &str| -> Vec<&str> {
         let events = events.iter().filter(|event| event["kind"] == kind);
         events.filter_map(|event| event["text"].as_str()).collect()
     };
     assert_eq!(of("session_start").len(), 1);
     assert_eq!(of("user_message"), [PROMPT]);
-    let plan = (cast.plan)(&[String::new()]).len();
+    let plan = (calls.plan)(&[String::new()]).len();
     let results = of("tool_result");
     assert!(results.len() > plan, "{results:?}");
     let stops = of("assistant_stop");
@@ -191,11 +191,11 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
 }
 
 /// Checks that everything in the agent's transcripts is stored once without an import.
-fn everything_is_stored_without_an_import(stage: &Stage, cast: &Cast) {
+fn everything_is_stored_without_an_import(fixture: &AgentFixture, calls: &AgentCalls) {
     let covered = || {
-        let report = stage.world.tome(&["doctor", "--deep", "--json"]).json();
+        let report = fixture.world.tome(&["doctor", "--deep", "--json"]).json();
         let agents = report["coverage"]["agents"].as_array().cloned().unwrap_or_default();
-        agents.into_iter().find(|one| one["agent"] == cast.agent).unwrap_or_default()
+        agents.into_iter().find(|one| one["agent"] == calls.agent).unwrap_or_default()
     };
     let complete = eventually_within(HEALED_WITHIN, || {
         let covered = covered();
@@ -206,12 +206,12 @@ fn everything_is_stored_without_an_import(stage: &Stage, cast: &Cast) {
 }
 
 /// Checks that the agent's transcripts contain nothing that its hooks have not reported.
-fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
-    let before = stage.world.events();
-    let ran = stage.world.tome(&["import", "--agent", cast.agent]);
+fn an_import_finds_nothing_new(fixture: &AgentFixture, calls: &AgentCalls) {
+    let before = fixture.world.events();
+    let ran = fixture.world.tome(&["import", "--agent", calls.agent]);
     assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
     assert!(ran.stdout.contains("duplicates"), "{}", ran.stdout);
-    let mut new = stage.world.events();
+    let mut new = fixture.world.events();
     new.retain(|event| !before.iter().any(|old| old["id"] == event["id"]));
     assert_eq!(new, Vec::<Value>::new());
 }

@@ -19,7 +19,7 @@ use tome_testkit::TickingClock;
 /// 2026-03-25.
 const NOW: Millis = Millis(1_774_432_800_000);
 
-pub struct Scene {
+pub struct ToolsFixture {
     folder: tempfile::TempDir,
     pub home: PathBuf,
     pub repo: PathBuf,
@@ -29,7 +29,7 @@ pub struct Scene {
     pub caller: Caller,
 }
 
-pub fn scene() -> Scene {
+pub fn tools_fixture() -> ToolsFixture {
     let folder = tome_testkit::temporary_folder();
     let top = folder.path().canonicalize().unwrap();
     let (home, repo) = (top.join("home"), top.join("repo"));
@@ -69,11 +69,11 @@ pub fn scene() -> Scene {
     };
     let tools = Tools::new(Arc::clone(&notebooks), redactor).with_contents(contents);
     let tools = tools.with_recall(Arc::new(recall)).with_topics(Arc::new(topics));
-    Scene { folder, home, repo, notebooks, stores, tools, caller }
+    ToolsFixture { folder, home, repo, notebooks, stores, tools, caller }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
-impl Scene {
+impl ToolsFixture {
     /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
     pub fn record_event(&self, text: &str) {
         self.record(serde_json::json!({ "id": "e1", "kind": "user_message", "text": text }));

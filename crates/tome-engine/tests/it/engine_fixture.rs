@@ -35,12 +35,12 @@ fn settings(folder: &tempfile::TempDir) -> EngineSettings {
     EngineSettings::new(Home::at(folder.path().join("home")), Zone::utc())
 }
 
-pub struct Scene {
+pub struct EngineFixture {
     pub engine: Engine,
     folder: tempfile::TempDir,
 }
 
-impl Scene {
+impl EngineFixture {
     pub fn new() -> Self {
         Self::open(temporary_folder())
     }
