@@ -43,7 +43,9 @@ const CJK_NEGATIVE: &[&str] =
 pub(super) struct TermSet(Vec<u64>);
 
 impl TermSet {
-    /// The subject terms of a text, without stop words and polarity.
+    /// The subject terms of a text, without stop words and polarity. Unlike
+    /// [`tome_text::content_stems`] they are made of tokens, which split identifiers and scripts
+    /// without spaces.
     pub(super) fn subject_terms(text: &str) -> Self {
         let mut text = text.to_owned();
         for phrase in CJK_NEGATIVE.iter().chain(CJK_POSITIVE) {
