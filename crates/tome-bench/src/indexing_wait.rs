@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use tome_contents::CONTENTS_WORKER;
+use tome_contents::CONTENTS_PROJECTION;
 use tome_proto::{Client, v1};
 
 /// Fails if an index makes no progress for this long.
@@ -17,8 +17,8 @@ const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// The tiers that have an index.
 const INDEXED_TIERS: [&str; 2] = ["bm25", "vectors"];
-/// Beginning of the names of the workers that compute deep vectors.
-const DEEP_WORKERS: &str = "deep/";
+/// Beginning of the names of the projections that compute deep vectors.
+const DEEP_VECTORS_PREFIX: &str = "deep/";
 /// Query for checking the state of an index.
 const PROBE_QUERY: &str = "anything";
 /// Number of hits compared between two checks of the contents.
@@ -106,19 +106,19 @@ impl<'a> ProgressTimeout<'a> {
     }
 }
 
-/// Number of events that the contents workers of all stores have not processed yet, or that lack deep
+/// Number of events that the contents of all stores have not processed yet, or that lack deep
 /// vectors.
 async fn count_contents_backlog(client: &Client) -> Result<u64> {
     let stores = client.get_workers().await?;
     if let Some(bad) = stores.iter().find(|store| !store.problem.is_empty()) {
         bail!("{} cannot be read: {}", bad.path, bad.problem);
     }
-    // Only the contents worker matters here; session statistics are computed on demand.
-    let workers = stores.iter().flat_map(|store| &store.workers);
-    let counts = |worker: &&v1::Worker| {
-        worker.name == CONTENTS_WORKER || worker.name.starts_with(DEEP_WORKERS)
+    // Only the contents matter here; session statistics are computed on demand.
+    let projections = stores.iter().flat_map(|store| &store.workers);
+    let counts = |projection: &&v1::Worker| {
+        projection.name == CONTENTS_PROJECTION || projection.name.starts_with(DEEP_VECTORS_PREFIX)
     };
-    Ok(workers.filter(counts).map(|worker| worker.behind).sum())
+    Ok(projections.filter(counts).map(|projection| projection.behind).sum())
 }
 
 /// Number of events that an index has not read yet; `None` if it is up to date.

@@ -8,15 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_ledger::{
-    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry,
-    SegmentWrite, WorkerCommit,
+    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, ProjectionCommit,
+    SegmentEntry, SegmentWrite,
 };
 use tome_model::{Grip, GripId, Millis, Node, NodeId, Period, SessionId};
 
 use tome_home::HomeError;
 
-/// Worker name, under which its cursor is stored.
-pub const CONTENTS_WORKER: &str = "contents";
+/// Name of the projection and of its cursor.
+pub const CONTENTS_PROJECTION: &str = "contents";
 
 /// How thoroughly to compare with what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl<'a> PendingChanges<'a> {
         ChangeCounts { written, removed: self.nodes.len() as u64 - written }
     }
 
-    pub(super) fn into_work(self, work: WorkerCommit) -> WorkerCommit {
+    pub(super) fn into_work(self, work: ProjectionCommit) -> ProjectionCommit {
         let nodes = self.nodes.into_iter().map(|((project, _), pending)| {
             let change = match pending.put {
                 Some((node, base, firsts)) => {
@@ -96,7 +96,7 @@ impl<'a> PendingChanges<'a> {
         let segments = self.segments.into_iter().map(|((project, session, first), segment)| {
             SegmentWrite { project, session, first, segment }
         });
-        WorkerCommit {
+        ProjectionCommit {
             nodes: nodes.collect(),
             segments: segments.collect(),
             grips: self.grips,

@@ -11,12 +11,12 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tome_home::{HomeError, Projection, Store, layout, write_atomic};
 use tome_model::{EventId, Millis, SessionId};
-use tome_text::{StopClass, is_stop_word, stem, truncate_words};
+use tome_text::{content_words, stem, truncate_words};
 
 use crate::extract::{find_instructions, is_prompt};
 
 /// The name of the projection.
-pub const INSTRUCTIONS_WORKER: &str = "instructions";
+pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
 const FORMAT: u32 = 3;
@@ -129,7 +129,7 @@ impl Instructions {
 
 impl Projection for Instructions {
     fn name(&self) -> &'static str {
-        INSTRUCTIONS_WORKER
+        INSTRUCTIONS_PROJECTION
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
@@ -167,12 +167,12 @@ pub fn find_concerned<'a>(
     query: &str,
     found: &[&str],
 ) -> Vec<&'a ListedInstruction> {
-    let query_words = content_words(query);
-    let found: BTreeSet<String> = found.iter().flat_map(|text| content_words(text)).collect();
+    let query_words = subject_stems(query);
+    let found: BTreeSet<String> = found.iter().flat_map(|text| subject_stems(text)).collect();
     let mut concerned: Vec<(usize, &ListedInstruction)> = Vec::new();
     for listed in all.iter().filter(|one| one.replaced_by.is_none()) {
         let text = &listed.instruction.text;
-        let words = content_words(text);
+        let words = subject_stems(text);
         let (in_query, in_found) =
             (words.intersection(&query_words).count(), words.intersection(&found).count());
         let found_min = if is_conditional(text) { 1 } else { 3 };
@@ -199,11 +199,11 @@ fn rate_instructions<'a>(
     all: &'a [ListedInstruction],
     text: &str,
 ) -> Vec<(usize, &'a ListedInstruction)> {
-    let text_words = content_words(text);
+    let text_words = subject_stems(text);
     let mut found: Vec<(usize, &ListedInstruction)> = all
         .iter()
         .filter(|one| one.replaced_by.is_none())
-        .map(|one| (content_words(&one.instruction.text).intersection(&text_words).count(), one))
+        .map(|one| (subject_stems(&one.instruction.text).intersection(&text_words).count(), one))
         .filter(|(shared, _)| *shared > 0)
         .collect();
     found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
@@ -213,7 +213,7 @@ fn rate_instructions<'a>(
 /// Marks the instructions that a later one on the same subject replaces. `all` is sorted, the latest
 /// first.
 fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
-    let words: Vec<BTreeSet<String>> = all.iter().map(|one| content_words(&one.text)).collect();
+    let words: Vec<BTreeSet<String>> = all.iter().map(|one| subject_stems(&one.text)).collect();
     let mut listed: Vec<ListedInstruction> = Vec::with_capacity(all.len());
     for (index, instruction) in all.iter().enumerate() {
         let own = words.get(index);
@@ -231,19 +231,18 @@ fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
     listed
 }
 
-/// The stems of the words that say what an instruction is about.
-fn content_words(text: &str) -> BTreeSet<String> {
+/// The stems of the words that say what an instruction is about: its content words, without those
+/// that most instructions have.
+fn subject_stems(text: &str) -> BTreeSet<String> {
     #[rustfmt::skip]
     const FILLER_WORDS: [&str; 24] = [
         "always", "never", "please", "prefer", "include", "make", "sure", "ask", "asking", "answer",
         "want", "like", "use", "remember", "whenever", "when", "about", "provide", "give", "keep",
         "need", "help", "can", "would",
     ];
-    text.to_lowercase()
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| word.chars().count() >= 3)
-        .filter(|word| !is_stop_word(word, StopClass::FUNCTION) && !FILLER_WORDS.contains(word))
-        .map(|word| stem(word).into_owned())
+    content_words(text)
+        .filter(|word| !FILLER_WORDS.contains(&word.as_str()))
+        .map(|word| stem(&word).into_owned())
         .collect()
 }
 

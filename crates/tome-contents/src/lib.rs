@@ -2,8 +2,9 @@
 //! backed by verbatim excerpts (grips).
 
 mod activity;
-mod calendar;
+mod catch_up;
 mod changes;
+mod contents;
 mod event_text;
 mod evidence;
 mod expand;
@@ -24,17 +25,17 @@ mod settings;
 mod summarizer;
 mod time_phrase;
 mod verify;
-mod worker;
 
 pub use activity::{
     ActivityFact, CommandActivity, CommandOutcome, FileActivity, FileTouchKind, MoveActivity,
     SegmentActivity, TurnActivity, load_activity,
 };
-pub use calendar::{
-    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+pub use catch_up::{ContentsCatchUpReport, catch_up_contents, rebuild_contents};
+pub use changes::CONTENTS_PROJECTION;
+pub use contents::{
+    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
-pub use changes::CONTENTS_WORKER;
 pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
@@ -44,7 +45,7 @@ pub use extract::{
     shorten_path, skip_acknowledgment, states_cause,
 };
 pub use instructions::{
-    INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,
+    INSTRUCTIONS_PROJECTION, Instruction, Instructions, ListedInstruction, find_concerned,
     rank_instructions,
 };
 pub use model_summary::ModelSummarizer;
@@ -65,4 +66,3 @@ pub use summarizer::{
 };
 pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase};
 pub use verify::{ContentsVerifyReport, verify_contents};
-pub use worker::{ContentsCatchUpReport, catch_up_contents, rebuild_contents};

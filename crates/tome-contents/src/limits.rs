@@ -15,10 +15,10 @@ pub(super) const EVENT_WEIGHT: u64 = 4;
 /// How many times the size limit of a segment a single turn may reach before it is cut.
 pub(super) const TURN_WEIGHT_FACTOR: u64 = 4;
 
-/// Events per commit of the worker.
+/// Events per commit of the contents.
 pub(super) const BATCH_EVENTS: usize = 2_000;
 
-/// Bytes of text per commit of the worker; the events are held in memory until it is done.
+/// Bytes of text per commit of the contents; the events are held in memory until it is done.
 pub(super) const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// Retries of a commit while other writers change the same nodes.

@@ -2,15 +2,15 @@
 //! exist are removed, and nothing else is written.
 //!
 //! Works through one session, then one period at a time, so memory does not grow with the ledger.
-//! The worker's memo marks a rebuild in progress; an interrupted one is started again by the
-//! worker.
+//! The memo of the projection marks a rebuild in progress; an interrupted one is
+//! started again when the contents catch up.
 
 use std::collections::BTreeSet;
 
-use tome_ledger::{Ledger, WorkerCommit};
+use tome_ledger::{Ledger, ProjectionCommit};
 use tome_model::{Clock, NodeId, Period, SessionId};
 
-use super::changes::{CONTENTS_WORKER, Comparison, PendingChanges, is_conflict};
+use super::changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
 use super::limits::COMMIT_RETRIES_MAX;
 use super::resegment::{SessionReader, resegment_all};
 use super::rollup::roll_up_period;
@@ -30,7 +30,7 @@ pub struct ContentsRebuildReport {
     pub removed: u64,
 }
 
-/// Rebuilds the contents from the events before the worker's cursor.
+/// Rebuilds the contents from the events before the cursor.
 pub(super) fn rebuild_to_cursor(
     ledger: &Ledger,
     settings: &ContentsSettings,
@@ -52,7 +52,7 @@ pub(super) fn rebuild_to_cursor(
         rebuild.rebuild_periods(&project)?;
     }
     let done = rebuild.report;
-    if ledger.cursor(CONTENTS_WORKER)? > 0 && ledger.memo(CONTENTS_WORKER)? != memo {
+    if ledger.cursor(CONTENTS_PROJECTION)? > 0 && ledger.memo(CONTENTS_PROJECTION)? != memo {
         rebuild.commit(Some(&memo), |_, _| Ok(()))?;
     }
     Ok(done)
@@ -155,7 +155,7 @@ impl<'a> ContentsRebuild<'a> {
     ) -> Result<T, HomeError> {
         let mut tries = 0;
         loop {
-            let seq = self.ledger.cursor(CONTENTS_WORKER)?;
+            let seq = self.ledger.cursor(CONTENTS_PROJECTION)?;
             let mut changes =
                 PendingChanges::new(self.ledger, self.clock.now(), Comparison::Everything);
             let result = work_out(&mut changes, seq)?;
@@ -163,12 +163,12 @@ impl<'a> ContentsRebuild<'a> {
                 return Ok(result);
             }
             let counted = changes.counts();
-            let work = WorkerCommit {
-                worker: CONTENTS_WORKER.to_owned(),
+            let work = ProjectionCommit {
+                projection: CONTENTS_PROJECTION.to_owned(),
                 from_seq: seq,
                 upto_seq: seq,
                 memo: Some(memo.unwrap_or(&self.in_progress_memo).to_owned()),
-                ..WorkerCommit::default()
+                ..ProjectionCommit::default()
             };
             match self.ledger.commit(changes.into_work(work)) {
                 Ok(()) => {

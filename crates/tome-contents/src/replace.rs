@@ -5,11 +5,11 @@
 //! rejected if the node changed after its source was read.
 
 use tome_ledger::{
-    EventRange, Ledger, LedgerError, NodeChange, NodeWrite, ScanDirection, WorkerCommit,
+    EventRange, Ledger, LedgerError, NodeChange, NodeWrite, ProjectionCommit, ScanDirection,
 };
 use tome_model::{Event, Level, Millis, Node, NodeId};
 
-use super::changes::CONTENTS_WORKER;
+use super::changes::CONTENTS_PROJECTION;
 use super::limits::POLISH_SCANNED_MAX;
 use super::resegment::{SessionReader, mark_before};
 use super::{
@@ -17,8 +17,8 @@ use super::{
 };
 use tome_home::HomeError;
 
-/// Worker name of the commits that write model-written summaries.
-const POLISH_WORKER: &str = "polish";
+/// Cursor of the commits that write model-written summaries.
+const POLISH_CURSOR: &str = "polish";
 
 /// Bottom-up, so that the children of a period have a model's summary before the period does.
 const LEVEL_PREFIXES: [&str; 5] =
@@ -183,9 +183,9 @@ pub fn replace_summary(
     let version = node.version;
     let change = NodeChange::Put { node: Box::new(node), base: head.base, firsts: head.firsts };
     let put = |grip| tome_ledger::GripWrite::Put { project: project.clone(), grip, closed: true };
-    let seq = ledger.cursor(POLISH_WORKER)?;
-    let work = WorkerCommit {
-        worker: POLISH_WORKER.to_owned(),
+    let seq = ledger.cursor(POLISH_CURSOR)?;
+    let work = ProjectionCommit {
+        projection: POLISH_CURSOR.to_owned(),
         from_seq: seq,
         upto_seq: seq,
         nodes: vec![NodeWrite {
@@ -195,7 +195,7 @@ pub fn replace_summary(
             change,
         }],
         grips: told.grips.into_iter().map(put).collect(),
-        ..WorkerCommit::default()
+        ..ProjectionCommit::default()
     };
     match ledger.commit(work) {
         Ok(()) => Ok(ReplaceOutcome::Version(version)),
@@ -217,7 +217,7 @@ pub(super) fn load_segment_source(
     let (Some(first), Some(last)) = (ledger.position(first)?, ledger.position(last)?) else {
         return Ok(None);
     };
-    let upto_seq = ledger.cursor(CONTENTS_WORKER)?;
+    let upto_seq = ledger.cursor(CONTENTS_PROJECTION)?;
     let range = EventRange {
         session: Some(session.clone()),
         after: Some(mark_before(first.order_key())),

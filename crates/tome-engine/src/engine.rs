@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_contents::{Contents, ContentsSettings, Extractive};
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{
     Home, HomeError, Notebooks, Projection, SessionStatistics, Store, StoreMode, Stores,
@@ -67,7 +67,7 @@ pub struct Engine {
     clock: Arc<dyn Clock>,
     stores: Arc<Stores>,
     notebooks: Arc<Notebooks>,
-    calendar: Arc<Calendar>,
+    contents: Arc<Contents>,
     transcripts: Arc<Transcripts>,
     recall: Arc<Recall>,
     topics: Arc<Topics>,
@@ -103,7 +103,7 @@ impl Engine {
             settings.notes,
             Arc::clone(&clock),
         ));
-        let calendar = Arc::new(Calendar::new(
+        let contents = Arc::new(Contents::new(
             Arc::clone(&stores),
             settings.contents,
             Arc::new(Extractive),
@@ -114,14 +114,14 @@ impl Engine {
             home.clone(),
             Arc::clone(&stores),
             Arc::clone(&notebooks),
-            Arc::clone(&calendar),
+            Arc::clone(&contents),
             Arc::clone(&transcripts),
             Arc::clone(&settings.embedder),
             Arc::clone(&clock),
         ));
         let topics = Arc::new(Topics::new(
             Arc::clone(&stores),
-            Arc::clone(&calendar),
+            Arc::clone(&contents),
             settings.embedder,
             Arc::clone(&clock),
         ));
@@ -131,8 +131,8 @@ impl Engine {
             Arc::new(SessionStatistics),
             Arc::clone(&transcripts) as _,
             Arc::clone(&recall) as _,
-            Arc::clone(&calendar) as _,
-            Arc::clone(calendar.instructions()) as _,
+            Arc::clone(&contents) as _,
+            Arc::clone(contents.instructions()) as _,
             Arc::clone(&topics) as _,
         ];
         Ok(Self {
@@ -142,7 +142,7 @@ impl Engine {
             clock,
             stores,
             notebooks,
-            calendar,
+            contents,
             transcripts,
             recall,
             topics,
@@ -213,8 +213,8 @@ impl Engine {
         let repaired = self.stores.repair(path)?;
         if repaired.restored > 0 || repaired.lost > 0 {
             let store = self.stores.open(path)?;
-            self.calendar.catch_up(&store, &|| false)?;
-            Projection::rebuild(&*self.calendar, &store)?;
+            self.contents.catch_up(&store, &|| false)?;
+            Projection::rebuild(&*self.contents, &store)?;
         }
         Ok(repaired)
     }
@@ -247,8 +247,8 @@ impl Engine {
     }
 
     /// The contents of the stores.
-    pub fn calendar(&self) -> &Arc<Calendar> {
-        &self.calendar
+    pub fn contents(&self) -> &Arc<Contents> {
+        &self.contents
     }
 
     /// The `messages.jsonl` of the sessions.
@@ -284,7 +284,7 @@ impl Engine {
         let redactor = self.redactor()?;
         Ok(self.tools.get_or_init(|| {
             Tools::new(Arc::clone(&self.notebooks), redactor)
-                .with_calendar(Arc::clone(&self.calendar))
+                .with_contents(Arc::clone(&self.contents))
                 .with_recall(Arc::clone(&self.recall))
                 .with_topics(Arc::clone(&self.topics))
         }))
@@ -301,7 +301,7 @@ impl Engine {
                 Arc::clone(&self.stores),
                 Arc::clone(&self.notebooks),
                 Arc::clone(&self.recall),
-                Arc::clone(self.calendar.instructions()),
+                Arc::clone(self.contents.instructions()),
                 Arc::clone(&self.topics),
                 Arc::clone(&self.clock),
                 redactor,

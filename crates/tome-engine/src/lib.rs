@@ -38,4 +38,4 @@ pub use tools::{
     CORE_TOOLS, Caller, DEFAULT_TOOLSET, ToolAnswer, ToolEffect, ToolFailure, ToolSpec, Tools,
     Toolsets,
 };
-pub use topics::{TOPICS_WORKER, Topics, path_in_project};
+pub use topics::{TOPICS_PROJECTION, Topics, path_in_project};

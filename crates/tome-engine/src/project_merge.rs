@@ -24,7 +24,7 @@ pub struct MergedProject {
 }
 
 impl Engine {
-    /// Merges one project into another. Fails with [`HomeError::InUse`] while a worker uses its store.
+    /// Merges one project into another. Fails with [`HomeError::InUse`] while a projection uses its store.
     pub fn merge_project(&self, from: &str, into: &str) -> Result<MergedProject, HomeError> {
         let projects = self.stores().projects();
         let (Some(folder), true) = (projects.find_folder(from), from != into) else {

@@ -19,13 +19,13 @@ pub enum EntrySource {
     /// The overview or a detail of a session's notebook.
     Detail = 4,
     /// A lesson in the coder's notebook.
-    Insight = 5,
+    Lesson = 5,
 }
 
 impl EntrySource {
     /// All sources in the order of their numbers.
     pub const ALL: [Self; 6] =
-        [Self::Event, Self::Node, Self::Grip, Self::Note, Self::Detail, Self::Insight];
+        [Self::Event, Self::Node, Self::Grip, Self::Note, Self::Detail, Self::Lesson];
 }
 
 /// Identifies the record that an entry is a chunk of.

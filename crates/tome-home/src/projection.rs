@@ -1,6 +1,6 @@
 //! Projections: data that is built from a ledger's events and can be rebuilt from them.
 
-use tome_ledger::{Ledger, LedgerError, OutboxEntry, WorkerCommit};
+use tome_ledger::{Ledger, LedgerError, OutboxEntry, ProjectionCommit};
 
 use crate::{HomeError, Store};
 
@@ -53,7 +53,7 @@ pub fn follow_outbox(
     name: &str,
     batch_max: usize,
     stop: &dyn Fn() -> bool,
-    mut process: impl FnMut(u64, &[OutboxEntry]) -> Result<(u64, WorkerCommit), HomeError>,
+    mut process: impl FnMut(u64, &[OutboxEntry]) -> Result<(u64, ProjectionCommit), HomeError>,
 ) -> Result<u64, HomeError> {
     let mut processed = 0;
     while !stop() {
@@ -63,8 +63,12 @@ pub fn follow_outbox(
             break;
         }
         let (upto_seq, results) = process(from_seq, &entries)?;
-        match ledger.commit(WorkerCommit { worker: name.to_owned(), from_seq, upto_seq, ..results })
-        {
+        match ledger.commit(ProjectionCommit {
+            projection: name.to_owned(),
+            from_seq,
+            upto_seq,
+            ..results
+        }) {
             Ok(()) => processed += upto_seq.saturating_sub(from_seq),
             // Another thread has processed this batch.
             Err(LedgerError::InvalidCommit { .. }) if ledger.cursor(name)? > from_seq => {}

@@ -10,7 +10,7 @@ use tome_ledger::{LedgerError, RepairReport};
 use tome_model::{Event, SessionStats};
 
 use crate::{
-    Damage, Home, HomeError, Projects, SESSION_STATS_WORKER, Store, StoreMode, Stores, layout,
+    Damage, Home, HomeError, Projects, SESSION_STATS_PROJECTION, Store, StoreMode, Stores, layout,
 };
 
 const REPAIR_ADVICE: &str = "`tome admin repair` rebuilds it from everything that can still be read and from the \
@@ -166,7 +166,7 @@ impl Stores {
         };
         slot.close();
         let mut events = TranscriptEvents::new(self.find_transcripts(path));
-        let repaired = tome_ledger::repair(path, &mut events, SESSION_STATS_WORKER)?;
+        let repaired = tome_ledger::repair(path, &mut events, SESSION_STATS_PROJECTION)?;
         if repaired.restored > 0 || repaired.lost > 0 || repaired.derived_dropped {
             // The indexes follow the numbers of events; they are rebuilt from the store.
             let _ = std::fs::remove_dir_all(layout::index_dir(path));

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use tome_ledger::{Ledger, OutboxEntry, WorkerCommit};
+use tome_ledger::{Ledger, OutboxEntry, ProjectionCommit};
 use tome_model::{SessionId, SessionStats};
 
 use crate::{HomeError, Projection, Store, follow_outbox};
 
 /// The name of the projection and of its cursor on disk.
-pub const SESSION_STATS_WORKER: &str = "tally";
+pub const SESSION_STATS_PROJECTION: &str = "tally";
 
 const BATCH_MAX: usize = 1_000;
 
@@ -19,11 +19,11 @@ pub struct SessionStatistics;
 
 impl Projection for SessionStatistics {
     fn name(&self) -> &'static str {
-        SESSION_STATS_WORKER
+        SESSION_STATS_PROJECTION
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        follow_outbox(store, SESSION_STATS_WORKER, BATCH_MAX, stop, |_, entries| {
+        follow_outbox(store, SESSION_STATS_PROJECTION, BATCH_MAX, stop, |_, entries| {
             count_batch(store, entries)
         })?;
         Ok(())
@@ -33,7 +33,7 @@ impl Projection for SessionStatistics {
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         self.catch_up(store, &|| false)?;
         let mut stats: HashMap<(SessionId, String), SessionStats> = HashMap::new();
-        let upto_seq = store.cursor(SESSION_STATS_WORKER)?;
+        let upto_seq = store.cursor(SESSION_STATS_PROJECTION)?;
         let mut after = 0;
         while after < upto_seq {
             let entries = store.read_outbox(after, BATCH_MAX)?;
@@ -49,12 +49,12 @@ impl Projection for SessionStatistics {
                 }
             }
         }
-        let work = WorkerCommit {
-            worker: SESSION_STATS_WORKER.to_owned(),
+        let work = ProjectionCommit {
+            projection: SESSION_STATS_PROJECTION.to_owned(),
             from_seq: upto_seq,
             upto_seq,
             session_stats: stats.into_values().collect(),
-            ..WorkerCommit::default()
+            ..ProjectionCommit::default()
         };
         Ok(store.commit(work)?)
     }
@@ -62,16 +62,22 @@ impl Projection for SessionStatistics {
 
 /// Brings the counters of a ledger's sessions up to date. Returns the number of events counted.
 pub fn catch_up_session_stats(ledger: &Ledger) -> Result<u64, HomeError> {
-    follow_outbox(ledger, SESSION_STATS_WORKER, BATCH_MAX, &|| false, |_, entries| {
+    follow_outbox(ledger, SESSION_STATS_PROJECTION, BATCH_MAX, &|| false, |_, entries| {
         count_batch(ledger, entries)
     })
 }
 
-fn count_batch(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<(u64, WorkerCommit), HomeError> {
+fn count_batch(
+    ledger: &Ledger,
+    entries: &[OutboxEntry],
+) -> Result<(u64, ProjectionCommit), HomeError> {
     let upto_seq = entries.last().map_or(0, |entry| entry.seq);
     Ok((
         upto_seq,
-        WorkerCommit { session_stats: count_events(ledger, entries)?, ..WorkerCommit::default() },
+        ProjectionCommit {
+            session_stats: count_events(ledger, entries)?,
+            ..ProjectionCommit::default()
+        },
     ))
 }
 

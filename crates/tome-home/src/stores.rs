@@ -349,7 +349,7 @@ impl Stores {
         Ok(store)
     }
 
-    /// Closes the least recently used stores beyond the limit. Workers catch up at the next
+    /// Closes the least recently used stores beyond the limit. Projections catch up at the next
     /// opening.
     fn close_surplus(&self) {
         let slots: Vec<_> = self.lock_slots().values().cloned().collect();

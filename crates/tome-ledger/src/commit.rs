@@ -1,26 +1,26 @@
-//! Commits of workers: their results and cursors, written atomically.
+//! Commits of projections: their results and cursors, written atomically.
 
 use std::sync::PoisonError;
 
 use tome_model::{SessionId, SessionStats};
 
-use crate::limits::WORKER_BYTES_MAX;
+use crate::limits::PROJECTION_NAME_BYTES_MAX;
 use crate::{
     Durability, Family, GripWrite, KeyRange, KvBatch, Ledger, LedgerError, NodeWrite,
     ScanDirection, SegmentWrite, cursor_value, key,
 };
 
-/// Results of a worker and its new cursor, written atomically.
+/// Results of a projection and its new cursor, written atomically.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct WorkerCommit {
-    /// The worker's name.
-    pub worker: String,
-    /// The worker's cursor when it began. If another commit has moved it since, the same events were
+pub struct ProjectionCommit {
+    /// The projection's name.
+    pub projection: String,
+    /// The projection's cursor when it began. If another commit has moved it since, the same events were
     /// processed twice, and this commit is rejected.
     pub from_seq: u64,
     /// The new cursor: everything up to this number of the outbox is processed.
     pub upto_seq: u64,
-    /// State that the worker stores beside its cursor, such as its settings. `None` keeps it.
+    /// State that the projection stores beside its cursor, such as its settings. `None` keeps it.
     pub memo: Option<String>,
     /// Current session statistics.
     pub session_stats: Vec<SessionStats>,
@@ -33,27 +33,27 @@ pub struct WorkerCommit {
 }
 
 impl Ledger {
-    /// Returns a worker's cursor: everything up to this number is processed. 0 if it never ran.
-    pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
-        match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => cursor_value::decode_cursor(worker, &bytes).map(|(seq, _)| seq),
+    /// Returns a projection's cursor: everything up to this number is processed. 0 if it never ran.
+    pub fn cursor(&self, projection: &str) -> Result<u64, LedgerError> {
+        match self.get(Family::Checkpoints, cursor_key(projection)?)? {
+            Some(bytes) => cursor_value::decode_cursor(projection, &bytes).map(|(seq, _)| seq),
             None => Ok(0),
         }
     }
 
-    /// Returns the state that a worker stores beside its cursor; empty if there is none.
-    pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
-        match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => cursor_value::decode_cursor(worker, &bytes).map(|(_, memo)| memo),
+    /// Returns the state that a projection stores beside its cursor; empty if there is none.
+    pub fn memo(&self, projection: &str) -> Result<String, LedgerError> {
+        match self.get(Family::Checkpoints, cursor_key(projection)?)? {
+            Some(bytes) => cursor_value::decode_cursor(projection, &bytes).map(|(_, memo)| memo),
             None => Ok(String::new()),
         }
     }
 
-    /// Writes a worker's results and its cursor atomically. They are not synced: if they are lost, the
-    /// worker repeats its work. A cursor never moves backwards or ahead of the events.
-    pub fn commit(&self, work: WorkerCommit) -> Result<(), LedgerError> {
-        let WorkerCommit {
-            worker,
+    /// Writes a projection's results and its cursor atomically. They are not synced: if they are lost, the
+    /// projection repeats its work. A cursor never moves backwards or ahead of the events.
+    pub fn commit(&self, work: ProjectionCommit) -> Result<(), LedgerError> {
+        let ProjectionCommit {
+            projection,
             from_seq,
             upto_seq,
             memo,
@@ -64,7 +64,7 @@ impl Ledger {
         } = work;
         self.shared.check_writable()?;
         let mut last_change = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = self.cursor(&worker)?;
+        let at = self.cursor(&projection)?;
         let problem = match upto_seq {
             _ if from_seq != at => Some("another commit has moved it"),
             upto if upto < at => Some("a cursor never moves backwards"),
@@ -72,7 +72,7 @@ impl Ledger {
             _ => None,
         };
         if let Some(problem) = problem {
-            return Err(LedgerError::InvalidCommit { worker, at, upto: upto_seq, problem });
+            return Err(LedgerError::InvalidCommit { projection, at, upto: upto_seq, problem });
         }
         let mut batch = KvBatch::default();
         for stats in &session_stats {
@@ -85,10 +85,10 @@ impl Ledger {
         self.put_node_changes(&mut batch, &changed, &mut last_change)?;
         let memo = match memo {
             Some(memo) => memo,
-            None => self.memo(&worker)?,
+            None => self.memo(&projection)?,
         };
         let cursor = cursor_value::encode_cursor(upto_seq, &memo);
-        batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
+        batch.put(Family::Checkpoints, cursor_key(&projection)?, &cursor);
         self.write(&batch, Durability::Buffered)
     }
 
@@ -116,14 +116,14 @@ impl Ledger {
     }
 }
 
-fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {
-    if worker.is_empty() || worker.len() > WORKER_BYTES_MAX {
+fn cursor_key(projection: &str) -> Result<&[u8], LedgerError> {
+    if projection.is_empty() || projection.len() > PROJECTION_NAME_BYTES_MAX {
         return Err(LedgerError::InvalidCommit {
-            worker: tome_model::truncate_to(worker, WORKER_BYTES_MAX).to_owned(),
+            projection: tome_model::truncate_to(projection, PROJECTION_NAME_BYTES_MAX).to_owned(),
             at: 0,
             upto: 0,
             problem: "a worker's name must have 1 to 128 bytes",
         });
     }
-    Ok(worker.as_bytes())
+    Ok(projection.as_bytes())
 }

@@ -203,12 +203,12 @@ fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64
     Ok(last_seq)
 }
 
-/// Returns the position of the most advanced worker. A cursor is never ahead of the events.
+/// Returns the position of the most advanced projection. A cursor is never ahead of the events.
 fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let mut highest = 0;
     for pair in kv.scan(Family::Checkpoints, KeyRange::ALL, ScanDirection::Forward) {
-        let (worker, value) = pair.map_err(LedgerError::storage(kv.path()))?;
-        match cursor_value::decode_cursor(&String::from_utf8_lossy(&worker), &value) {
+        let (projection, value) = pair.map_err(LedgerError::storage(kv.path()))?;
+        match cursor_value::decode_cursor(&String::from_utf8_lossy(&projection), &value) {
             Ok((seq, _)) => highest = highest.max(seq),
             Err(error) if error.is_damage() => findings.push(error.to_string()),
             // Written by a newer version: ignored.

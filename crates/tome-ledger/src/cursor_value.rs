@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! tallies      session ++ 0x00 ++ project -> version:u8 ++ …   version 1: postcard of `StoredSessionStats`, codec.rs
-//! checkpoints  worker name               -> version:u8 ++ seq:u64be          version 1: processed up to `seq`
+//! checkpoints  projection name           -> version:u8 ++ seq:u64be          version 1: processed up to `seq`
 //!                                        -> version:u8 ++ seq:u64be ++ memo  version 2: and the memo, as text
 //! ```
 
@@ -68,9 +68,9 @@ pub(crate) fn encode_cursor(seq: u64, memo: &str) -> Vec<u8> {
     value
 }
 
-/// Decodes a worker's cursor and memo.
-pub(crate) fn decode_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
-    let name = worker.as_bytes();
+/// Decodes a projection's cursor and memo.
+pub(crate) fn decode_cursor(projection: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
+    let name = projection.as_bytes();
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Checkpoints, name, problem);
     match bytes.split_first() {
         Some((&CURSOR_VERSION, seq)) => {

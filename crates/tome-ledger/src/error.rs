@@ -127,11 +127,11 @@ pub enum LedgerError {
         /// The version that was expected.
         seen: u32,
     },
-    /// A worker's commit does not fit its cursor.
-    #[error("worker {worker:?} cannot go from {at} to {upto}: {problem}")]
+    /// A projection's commit does not fit its cursor.
+    #[error("worker {projection:?} cannot go from {at} to {upto}: {problem}")]
     InvalidCommit {
-        /// The worker.
-        worker: String,
+        /// The projection.
+        projection: String,
         /// The current cursor.
         at: u64,
         /// The cursor in the commit.

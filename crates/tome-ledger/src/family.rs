@@ -13,7 +13,7 @@ pub enum Family {
     Sightings,
     /// Events in order of arrival.
     Outbox,
-    /// Cursors of the workers.
+    /// Cursors of the projections.
     Checkpoints,
     /// Statistics of the sessions.
     SessionStats,

@@ -23,7 +23,7 @@ use crate::{
 pub struct Ledger {
     pub(crate) shared: Arc<LedgerState>,
     writer: Option<JoinHandle<()>>,
-    /// Held while a worker's cursor is compared and moved. Contains the last change number assigned to
+    /// Held while a projection's cursor is compared and moved. Contains the last change number assigned to
     /// a node since the ledger was opened.
     pub(crate) commits: Mutex<Option<u64>>,
 }

@@ -39,7 +39,7 @@ mod verify;
 mod writer;
 
 pub use batch::{BatchOp, KvBatch};
-pub use commit::WorkerCommit;
+pub use commit::ProjectionCommit;
 pub use contents::{
     GripWrite, NodeChange, NodeChangeEntry, NodeHeader, NodeWrite, SegmentEntry,
     SegmentStartReason, SegmentWrite,

@@ -34,8 +34,8 @@ pub(crate) const OCCURRENCES_PROBED: u32 = 8;
 /// Maximum occurrences of the same words in one session.
 pub(crate) const OCCURRENCES_MAX: u32 = 1 << 30;
 
-/// Maximum length of a worker's name, which is a key.
-pub(crate) const WORKER_BYTES_MAX: usize = 128;
+/// Maximum length of a projection's name, which is a key.
+pub(crate) const PROJECTION_NAME_BYTES_MAX: usize = 128;
 
 /// Copies of torn journals that are kept for inspection: the latest ones.
 pub(crate) const TORN_JOURNALS_MAX: usize = 3;

@@ -5,13 +5,13 @@
 //! ```
 //!
 //! Events that arrive together share an entry, called a run, which costs the engine a single key.
-//! Entries are never removed, so that a worker added later can start from the beginning.
+//! Entries are never removed, so that a projection added later can start from the beginning.
 
 use tome_model::{EventId, Millis};
 
 use crate::{EventPosition, Family, KvBatch, LedgerError, key};
 
-/// Events per run. A worker whose cursor is inside a run reads it again from its start.
+/// Events per run. A projection whose cursor is inside a run reads it again from its start.
 const RUN_EVENTS_MAX: usize = 64;
 
 /// An event in order of arrival.

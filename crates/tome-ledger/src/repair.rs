@@ -7,9 +7,9 @@
 //! ```
 //!
 //! Events come from the old store's files, block by block, and from second copies that the caller
-//! supplies. An event keeps its number if that is known, so that workers do not process it again.
+//! supplies. An event keeps its number if that is known, so that projections do not process it again.
 //! Derived data is copied if every family of it has entries and all can be read. Otherwise it is
-//! dropped, together with the cursors, so that the workers rebuild it.
+//! dropped, together with the cursors, so that the projections rebuild it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub struct RepairReport {
 }
 
 /// Rebuilds the store in a directory from what can be read of it and from second copies of its events.
-/// The store must not be open. The worker `recounted` starts again from the beginning, because its
+/// The store must not be open. The projection `recounted` starts again from the beginning, because its
 /// results are totals that cannot be corrected per event.
 pub fn repair(
     dir: &Path,
@@ -345,8 +345,8 @@ impl StoreRebuild {
 }
 
 /// Caps a cursor at the last event; an unreadable one is returned unchanged.
-fn cap_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
-    match cursor_value::decode_cursor(&String::from_utf8_lossy(worker), &value) {
+fn cap_cursor(projection: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
+    match cursor_value::decode_cursor(&String::from_utf8_lossy(projection), &value) {
         Ok((seq, memo)) if seq > last_seq => cursor_value::encode_cursor(last_seq, &memo),
         _ => value,
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tome_engine::{RecalledLesson, quote_text};
-use tome_notebook::InsightKind;
+use tome_notebook::LessonKind;
 use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 
 /// Maximum length of a note's path and summary.
@@ -89,7 +89,7 @@ pub(super) fn parse_lessons(answer: &Value) -> Vec<RecalledLesson> {
     let lesson = |one: &Value| {
         let text = |name: &str| Some(one.get(name)?.as_str()?.to_owned());
         Some(RecalledLesson {
-            kind: InsightKind::parse(&text("type")?)?,
+            kind: LessonKind::parse(&text("type")?)?,
             title: text("title")?,
             path: text("path")?,
             line: one.get("line")?.as_u64().and_then(|line| line.try_into().ok())?,

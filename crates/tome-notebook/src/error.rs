@@ -87,7 +87,7 @@ pub enum NotebookError {
     /// An argument is not acceptable.
     #[error("{0}")]
     Invalid(String),
-    /// Insights violate the store guide; one reason per line.
+    /// Lessons violate the store guide; one reason per line.
     #[error("{}", .0.join("\n"))]
     GuideViolations(Vec<String>),
     /// The file exists but cannot be read as text.

@@ -8,7 +8,7 @@ use tome_model::Scope;
 
 use crate::inventory::{Inventory, NoteEntry};
 use crate::path::{INDEX, NotePath, README};
-use crate::{IndexExcerpt, NoteKind, NoteType, coder};
+use crate::{IndexExcerpt, NoteKind, NoteType, lessons};
 
 const SECTIONS: [&str; 7] =
     ["User", "Feedback", "Project", "Reference", "Other", "Facts", "Episodes"];
@@ -192,10 +192,10 @@ fn section_of(entry: &NoteEntry) -> usize {
 fn render_readmes<'e>(
     entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
 ) -> BTreeMap<String, String> {
-    let heads: BTreeMap<String, coder::FileHead> =
+    let heads: BTreeMap<String, lessons::FileHead> =
         entries.filter_map(|(path, entry)| Some((path.to_string(), entry.head.clone()?))).collect();
-    // Without insights there is no index.
-    if heads.is_empty() { BTreeMap::new() } else { coder::render_readmes(&heads) }
+    // Without lessons there is no index.
+    if heads.is_empty() { BTreeMap::new() } else { lessons::render_readmes(&heads) }
 }
 
 fn render_session_index<'e>(

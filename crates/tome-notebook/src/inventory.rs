@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use tome_model::{Millis, Scope};
 use tome_text::{collapse_whitespace, truncate_chars};
 
-use crate::coder::{self, FileHead};
 use crate::file_stamp::FileStamp;
 use crate::history::content_version;
+use crate::lessons::{self, FileHead};
 use crate::path::NotePath;
 use crate::{NoteKind, NoteListing, NoteType, frontmatter, invisible, session_notes, summary};
 
@@ -29,7 +29,7 @@ pub(crate) struct NoteEntry {
     pub summary: String,
     pub note_type: Option<NoteType>,
     pub updated: Option<String>,
-    /// Entry titles and descriptions of an insight file, for the READMEs.
+    /// Entry titles and descriptions of a lesson file, for the READMEs.
     pub head: Option<FileHead>,
     /// The note's line in the index, so that a change renders one line instead of all.
     pub index_line: String,
@@ -70,7 +70,7 @@ impl NoteEntry {
             summary: to_display_line(&summary),
             note_type: head.note_type.as_deref().and_then(NoteType::parse),
             updated: head.updated.map(|updated| to_display_line(&updated)),
-            head: (scope == Scope::Coder).then(|| coder::extract_head(&text)),
+            head: (scope == Scope::Coder).then(|| lessons::extract_head(&text)),
             index_line: String::new(),
         };
         entry.index_line = render_index_line(path, &entry);
@@ -105,8 +105,8 @@ fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> Stri
     let generated = match kind {
         NoteKind::Typed => summary::find_summary(text)
             .unwrap_or_else(|| invisible::escape(path.stem()).into_owned()),
-        NoteKind::Insight => {
-            let head = coder::extract_head(text);
+        NoteKind::Lesson => {
+            let head = lessons::extract_head(text);
             let titles: Vec<&str> = head.titles.iter().map(|(title, _)| title.as_str()).collect();
             titles.join(", ")
         }

@@ -4,7 +4,7 @@
 //! This crate has no dependency on the daemon, sockets, the ledger or tool arguments.
 
 mod built_files;
-mod coder;
+mod coder_notebook;
 mod commit;
 mod edit;
 mod error;
@@ -13,9 +13,9 @@ mod folder;
 mod frontmatter;
 mod history;
 mod index;
-mod insights;
 mod inventory;
 mod invisible;
+mod lessons;
 pub mod limits;
 mod lines;
 mod markdown_line;
@@ -32,13 +32,13 @@ mod types;
 mod versions;
 mod watch;
 
-pub use coder::{
-    InsightDraft, InsightKind, InsightSection, LintFinding, StoreDecision, StoredInsight,
-    TidyReport, is_same_insight, split_insights,
-};
 pub use error::NotebookError;
 pub use folder::move_if_free;
 pub use history::check_history;
+pub use lessons::{
+    LessonDraft, LessonKind, LessonSection, LintFinding, StoreDecision, StoredLesson, TidyReport,
+    is_same_lesson, split_lessons,
+};
 pub use notebook::Notebook;
 pub use session_notes::OVERVIEW_TEMPLATE;
 pub use types::{

@@ -18,7 +18,7 @@ pub const NAME_BYTES_MAX: usize = 200;
 pub const PATH_BYTES_MAX: usize = 512;
 /// Folders above a note.
 pub const FOLDERS_MAX: usize = 4;
-/// Folders above an insight: its type and one topic.
+/// Folders above a lesson: its type and one topic.
 pub const CODER_FOLDERS_MAX: usize = 2;
 /// Notes that are served. Each one is read, indexed and kept in memory (about 500 bytes); a real
 /// notebook has hundreds. In a larger folder, notes with a history come first, and callers learn
@@ -31,5 +31,5 @@ pub const ENTRIES_MAX: usize = 300_000;
 pub const PATCHES_MAX: usize = 100;
 /// Words of a summary.
 pub const SUMMARY_WORDS_MAX: usize = 9;
-/// Insights per store call.
-pub const INSIGHTS_MAX: usize = 3;
+/// Lessons per store call.
+pub const LESSONS_MAX: usize = 3;

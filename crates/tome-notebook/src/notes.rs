@@ -13,7 +13,7 @@ use crate::path::NotePath;
 use crate::state::NotebookState;
 use crate::{
     Author, IndexExcerpt, Note, NoteHeader, NoteKind, NoteListing, NotebookError, Result,
-    TextPatch, WrittenNote, coder, edit, frontmatter, index, invisible, session_notes, summary,
+    TextPatch, WrittenNote, edit, frontmatter, index, invisible, lessons, session_notes, summary,
 };
 
 /// Attempts at a change when other programs keep saving the note meanwhile.
@@ -362,7 +362,7 @@ impl Notebook {
     fn find_template(&self, path: &NotePath) -> Option<&'static str> {
         match self.scope {
             Scope::Session => self.is_overview(path).then_some(session_notes::OVERVIEW_TEMPLATE),
-            Scope::Coder => coder::guides()
+            Scope::Coder => lessons::guides()
                 .into_iter()
                 .find(|(name, _)| *name == path.as_str())
                 .map(|(_, text)| text),

@@ -8,7 +8,7 @@ use std::fmt;
 use tome_model::Scope;
 
 use crate::limits::{CODER_FOLDERS_MAX, FOLDERS_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
-use crate::{InsightKind, NoteKind, NotebookError, invisible};
+use crate::{LessonKind, NoteKind, NotebookError, invisible};
 
 /// The index of a project's notebook.
 pub(crate) const INDEX: &str = "MEMORY.md";
@@ -101,7 +101,7 @@ impl NotePath {
             (Scope::Session, None) => NoteKind::Overview,
             (Scope::Session, Some(_)) => NoteKind::Detail,
             (Scope::Coder, None) => NoteKind::Guide,
-            (Scope::Coder, Some(_)) => NoteKind::Insight,
+            (Scope::Coder, Some(_)) => NoteKind::Lesson,
             (Scope::Project, Some("facts")) => NoteKind::Fact,
             (Scope::Project, Some("episodes")) => NoteKind::Episode,
             (Scope::Project, _) => NoteKind::Typed,
@@ -120,7 +120,7 @@ impl NotePath {
                 self.file_name()
             )),
             Scope::Coder if folders.is_empty() && self.0.ends_with("-guide.md") => None,
-            Scope::Coder if folders.first().is_none_or(|top| InsightKind::parse(top).is_none()) => {
+            Scope::Coder if folders.first().is_none_or(|top| LessonKind::parse(top).is_none()) => {
                 Some("the coder's notes are in episodic/, procedural/ and semantic/".to_owned())
             }
             Scope::Coder if folders.len() > CODER_FOLDERS_MAX => {

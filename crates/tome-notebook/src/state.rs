@@ -319,9 +319,9 @@ impl NotebookState {
             Some(entry) => self.inventory.insert(path.clone(), entry),
             None => self.inventory.remove(path),
         };
-        // The line covers everything the index shows, except the titles of insights.
-        let insights = self.scope == Scope::Coder;
-        self.index_changed |= insights || before.map(|before| before.index_line) != line;
+        // The line covers everything the index shows, except the titles of lessons.
+        let lessons = self.scope == Scope::Coder;
+        self.index_changed |= lessons || before.map(|before| before.index_line) != line;
     }
 
     /// Runs the prepare callback before the first write.

@@ -12,7 +12,7 @@ pub enum NoteKind {
     /// `episodes/*.md`
     Episode,
     /// A file below `episodic/`, `procedural/` or `semantic/` in the coder's notebook.
-    Insight,
+    Lesson,
     /// One of the coder's two guides.
     Guide,
     /// `overview.md` of a session.
@@ -28,7 +28,7 @@ impl NoteKind {
             Self::Typed => "typed",
             Self::Fact => "fact",
             Self::Episode => "episode",
-            Self::Insight => "insight",
+            Self::Lesson => "insight",
             Self::Guide => "guide",
             Self::Overview => "overview",
             Self::Detail => "detail",

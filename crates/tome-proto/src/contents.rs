@@ -7,7 +7,7 @@ use crate::v1::contents_client::ContentsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
-    /// Returns the calendar from the top.
+    /// Returns the contents from the top.
     pub async fn get_toc_root(
         &self,
         request: v1::GetTocRootRequest,
@@ -96,7 +96,7 @@ impl Client {
         call_with_deadline(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
     }
 
-    /// Returns the progress of the workers.
+    /// Returns the progress of the projections.
     pub async fn get_workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
         let mut contents = self.contents_client();
         let answer = contents.get_workers(v1::GetWorkersRequest {});

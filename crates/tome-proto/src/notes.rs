@@ -65,8 +65,8 @@ impl Client {
         call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().restore(request)).await
     }
 
-    /// Checks the coder's insights.
-    pub async fn lint_insights(&self) -> Result<Vec<v1::Finding>, ClientError> {
+    /// Checks the coder's lessons.
+    pub async fn lint_lessons(&self) -> Result<Vec<v1::Finding>, ClientError> {
         let mut notebook = self.notebook_client();
         let found =
             call_with_deadline(limits::LONG_CALL_TIMEOUT, notebook.lint(v1::LintRequest {}))
@@ -74,8 +74,8 @@ impl Client {
         Ok(found.findings)
     }
 
-    /// Reorganizes the coder's insights.
-    pub async fn tidy_insights(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
+    /// Reorganizes the coder's lessons.
+    pub async fn tidy_lessons(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
         let request = v1::TidyRequest { by: Some(by) };
         call_with_deadline(limits::LONG_CALL_TIMEOUT, self.notebook_client().tidy(request)).await
     }

@@ -113,6 +113,6 @@ pub fn source_name(source: EntrySource) -> &'static str {
         EntrySource::Grip => "grips",
         EntrySource::Note => "notes",
         EntrySource::Detail => "detail",
-        EntrySource::Insight => "coder",
+        EntrySource::Lesson => "coder",
     }
 }

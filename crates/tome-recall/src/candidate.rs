@@ -68,7 +68,7 @@ pub(super) fn source_kind(source: EntrySource) -> SourceKind {
     match source {
         EntrySource::Event => SourceKind::Events,
         EntrySource::Node | EntrySource::Grip => SourceKind::Contents,
-        EntrySource::Note | EntrySource::Detail | EntrySource::Insight => SourceKind::Files,
+        EntrySource::Note | EntrySource::Detail | EntrySource::Lesson => SourceKind::Files,
     }
 }
 

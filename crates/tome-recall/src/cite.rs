@@ -57,7 +57,7 @@ impl CitationContext<'_> {
             PageKey::Detail { project, folder, path, .. } => {
                 self.session_path(project, folder, path)
             }
-            PageKey::Insight { path, .. } => format!("coder/{path}"),
+            PageKey::Lesson { path, .. } => format!("coder/{path}"),
         }
     }
 
@@ -122,8 +122,8 @@ mod tests {
         let far = note("/code-app");
         assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md"));
         let path = "semantic/a.md".to_owned();
-        let insight = PageKey::Insight { path, version: version.clone() };
-        assert_eq!(here.cite_file(&insight), "coder/semantic/a.md");
+        let lesson = PageKey::Lesson { path, version: version.clone() };
+        assert_eq!(here.cite_file(&lesson), "coder/semantic/a.md");
         let (project, folder, path) = ("/code/app".into(), "s2".into(), "detail/x.md".into());
         let detail = PageKey::Detail { project, folder, path, version };
         assert_eq!(here.cite_file(&detail), "detail/x.md");

@@ -55,7 +55,8 @@ impl CompleteIndexSet {
 /// damaged, or its contents are not complete.
 fn read_last_records(store: &Ledger) -> Option<(u64, u64)> {
     let last = store.last_seq();
-    let has_contents = store.cursor(tome_contents::CONTENTS_WORKER).is_ok_and(|done| done == last);
+    let has_contents =
+        store.cursor(tome_contents::CONTENTS_PROJECTION).is_ok_and(|done| done == last);
     let is_complete = last > 0 && has_contents && store.damage().is_empty();
     is_complete.then(|| store.last_node_change().ok()).flatten().map(|node| (last, node))
 }

@@ -58,7 +58,7 @@ use tome_finder::{Embedder, EntrySource};
 use tome_ledger::EventRange;
 use tome_model::Clock;
 
-use tome_contents::Calendar;
+use tome_contents::Contents;
 use tome_home::{Home, Notebooks, Projection, Stores};
 
 use candidate_pool::CandidatePool;
@@ -86,7 +86,7 @@ pub use query::{
     RecallQuery, RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
-    SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
+    SessionTranscriptLine, TRANSCRIPT_PROJECTION, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
 };
 
 /// Maximum lag, in events, up to which contents are updated before a query.
@@ -101,7 +101,7 @@ type TargetIndexSet = (Arc<IndexSet>, Option<String>);
 /// Recall over one home.
 pub struct Recall {
     indexer: Indexer,
-    calendar: Arc<Calendar>,
+    contents: Arc<Contents>,
     clock: Arc<dyn Clock>,
 }
 
@@ -111,7 +111,7 @@ impl Recall {
         home: Home,
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
-        calendar: Arc<Calendar>,
+        contents: Arc<Contents>,
         transcripts: Arc<Transcripts>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
@@ -133,14 +133,14 @@ impl Recall {
             batch_lock: Mutex::new(()),
             session_files: SessionFiles::default(),
         };
-        Self { indexer, calendar, clock }
+        Self { indexer, contents, clock }
     }
 
     /// Searches, ranks and packs the hits for a query.
     pub fn search(&self, query: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
         let _active = self.indexer.queries.begin();
-        let mut plan = RecallPlan::from_query(query, &*self.clock, self.calendar.zone())?;
+        let mut plan = RecallPlan::from_query(query, &*self.clock, self.contents.zone())?;
         if plan.filter.scope == RecallScope::Coder && plan.effort.is_full() {
             self.index_new_lessons();
         }
@@ -341,10 +341,10 @@ impl Recall {
         };
         let store = self.indexer.stores.open(path)?;
         let behind = || -> Result<u64, RecallError> {
-            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_WORKER)?))
+            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_PROJECTION)?))
         };
         if (1..=CATCH_UP_MAX).contains(&behind()?) {
-            self.calendar.catch_up(&store, &|| false)?;
+            self.contents.catch_up(&store, &|| false)?;
         }
         behind()
     }
@@ -456,7 +456,7 @@ impl Recall {
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
         let (notebooks, transcripts) = (&self.indexer.notebooks, &self.indexer.transcripts);
-        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(transcripts))
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.contents), Arc::clone(transcripts))
     }
 
     /// Name and version of the embedder.

@@ -28,7 +28,7 @@ impl Recall {
         let mut query = query.clone();
         query.filter.across = Across::All;
         query.limits = RecallLimits { hits: HITS_MAX, ..RecallLimits::default() };
-        let Ok(plan) = RecallPlan::from_query(&query, &*self.clock, self.calendar.zone()) else {
+        let Ok(plan) = RecallPlan::from_query(&query, &*self.clock, self.contents.zone()) else {
             return;
         };
         let began = Instant::now();

@@ -167,7 +167,8 @@ const RETRACTIONS: [&str; 12] = [
     "i misread",
 ];
 
-/// The content words of a query, for `find_others`.
+/// The words of a query as [`ComparedStatement`] reads them, for `find_others`. Unlike
+/// [`tome_text::content_stems`] they leave out values and small talk.
 pub(super) fn query_words(query: &str) -> BTreeSet<String> {
     ComparedStatement::new(0, Millis(0), query).words
 }

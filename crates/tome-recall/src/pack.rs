@@ -224,7 +224,7 @@ fn hit_group(at: usize, one: &RankedCandidate) -> HitGroup {
     let Some(body) = &one.candidate.body else { return HitGroup::Single(at) };
     match (&body.record, &body.session) {
         // A file has many lessons, each on a subject of its own.
-        (CandidateRecord::File { page: PageKey::Insight { .. } }, _) if !body.kind.is_empty() => {
+        (CandidateRecord::File { page: PageKey::Lesson { .. } }, _) if !body.kind.is_empty() => {
             HitGroup::Single(at)
         }
         (CandidateRecord::File { page }, _) => HitGroup::File(one.candidate.set_index, page.name()),

@@ -225,7 +225,7 @@ impl RecallFilter {
     }
 
     pub(super) fn includes_coder(&self) -> bool {
-        self.across != Across::Session && self.includes_pages(EntrySource::Insight)
+        self.across != Across::Session && self.includes_pages(EntrySource::Lesson)
     }
 
     /// Returns whether pages of this source are searched.
@@ -244,12 +244,12 @@ impl RecallFilter {
                 EntrySource::Grip,
                 EntrySource::Note,
                 EntrySource::Detail,
-                EntrySource::Insight,
+                EntrySource::Lesson,
             ],
             RecallScope::Messages => &[],
             RecallScope::Detail => &[EntrySource::Detail],
             RecallScope::Notes => &[EntrySource::Note],
-            RecallScope::Coder => &[EntrySource::Insight],
+            RecallScope::Coder => &[EntrySource::Lesson],
             RecallScope::Contents => &[EntrySource::Node, EntrySource::Grip],
         }
     }

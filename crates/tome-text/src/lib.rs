@@ -1,9 +1,10 @@
-//! Text analysis: scripts, folding, tokens, stems, stop words, sentences, excerpts and token
-//! estimates. Each exists once in the workspace, so that an index, a query and a title agree on
+//! Text analysis: scripts, folding, tokens, stems, stop words, content words, sentences, excerpts
+//! and token estimates. Each exists once in the workspace, so that an index, a query and a title agree on
 //! what a word is.
 //!
 //! Pure functions over strings: no I/O, no state except buffers, no other crate of the workspace.
 
+mod content_words;
 mod estimate;
 mod excerpt;
 mod fold;
@@ -13,6 +14,7 @@ mod stem;
 mod stop_words;
 mod token;
 
+pub use content_words::{content_stems, content_words};
 pub use estimate::{
     budget_tokens, estimate_tokens, head_within, tail_within, token_units, tokens_to_units,
     units_to_tokens,

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use tome_model::{FactKind, SessionId};
-use tome_text::{StopClass, is_stop_word, stem};
+use tome_text::content_stems;
 
 use crate::builder::TopicMap;
 use crate::named::TopicKind;
@@ -83,7 +83,7 @@ impl TopicMap {
 
     /// Whether a later decision, correction or rule anywhere in the project is about the same subject.
     fn is_replaced(&self, decision: &FactRecord) -> bool {
-        let words = content_words(&decision.text);
+        let words = content_stems(&decision.text);
         let later = self.segments.iter().flat_map(|segment| &segment.facts).filter(|fact| {
             use FactKind::{Convention, Correction, Decision};
             matches!(fact.kind, Decision | Correction | Convention)
@@ -91,7 +91,7 @@ impl TopicMap {
                 && fact.text != decision.text
         });
         later.into_iter().any(|fact| {
-            let other = content_words(&fact.text);
+            let other = content_stems(&fact.text);
             let shared = words.intersection(&other).count();
             shared >= SHARED_WORDS_MIN && shared * 2 >= words.len().min(other.len())
         })
@@ -145,13 +145,4 @@ fn mentions_stem(text: &str, path: &str) -> bool {
     let name = base.split('.').next().unwrap_or_default();
     let is_telling = name.chars().count() >= STEM_CHARS_MIN && !GENERIC_STEMS.contains(&name);
     is_telling && mentions_file(&text.to_lowercase(), name)
-}
-
-fn content_words(text: &str) -> BTreeSet<String> {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.chars().count() > 2);
-    words
-        .map(str::to_lowercase)
-        .filter(|word| !is_stop_word(word, StopClass::FUNCTION))
-        .map(|word| stem(&word).into_owned())
-        .collect()
 }

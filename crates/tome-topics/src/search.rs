@@ -89,6 +89,8 @@ impl TopicMap {
     }
 }
 
+/// The stems of a query that are looked up. Unlike [`tome_text::content_stems`] they include short
+/// words, because a query may be a short name, and stop words if there are no others.
 fn query_words(query: &str) -> BTreeSet<String> {
     let all = split_words(query);
     let telling: BTreeSet<String> =

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tome_llm::ChatResponse;
-use tome_text::{StopClass, is_stop_word, plain_words};
+use tome_text::content_words;
 
 use super::intent::{Fact, Intent};
 use super::turn::{CompletedCall, OfflineTurn};
@@ -147,10 +147,7 @@ fn note_paths(listed: &str) -> Vec<String> {
 
 /// Returns the significant words of a topic.
 fn topic_words(about: &str) -> Vec<String> {
-    let is_telling = |word: &String| {
-        word.chars().count() > 2 && word != "project" && !is_stop_word(word, StopClass::FUNCTION)
-    };
-    plain_words(about).filter(is_telling).collect()
+    content_words(about).filter(|word| word != "project").collect()
 }
 
 fn answer_recall(turn: &OfflineTurn<'_>, query: &str) -> ChatResponse {

@@ -42,7 +42,7 @@ pub(super) struct AnswerScorer<'p, 'a> {
 impl<'p, 'a> AnswerScorer<'p, 'a> {
     pub(super) fn new(parts: &'p MessageParts<'a>, prompt: &str, after_work: bool) -> Self {
         let words: Vec<HashSet<String>> =
-            parts.sentences.iter().map(|sentence| content_words(&sentence.plain)).collect();
+            parts.sentences.iter().map(|sentence| compared_stems(&sentence.plain)).collect();
         let mut counts = HashMap::new();
         for word in words.iter().flatten() {
             *counts.entry(word.clone()).or_default() += 1;
@@ -58,7 +58,7 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
                 && !is_generic_sentence(text)
         };
         let first_statement = parts.sentences.iter().position(says).unwrap_or(usize::MAX);
-        let prompt_words = content_words(&prompt);
+        let prompt_words = compared_stems(&prompt);
         Self { parts, after_work, prompt_words, words, counts, first_statement }
     }
 
@@ -144,8 +144,9 @@ fn score_length(words: usize) -> i32 {
     }
 }
 
-/// The words of a text that can be compared, as stems.
-fn content_words(text: &str) -> HashSet<String> {
+/// The words of a text that are compared, as stems. Unlike [`tome_text::content_stems`] they include
+/// stop words and the parts of compounds, because the weights were fitted with them.
+fn compared_stems(text: &str) -> HashSet<String> {
     let mut words = HashSet::new();
     tokenize(text, &mut |_, word| {
         if word.chars().count() > 2 || !word.is_ascii() {

@@ -11,7 +11,9 @@ use super::text::to_lower;
 /// Words of a text that are compared, and characters of scripts without spaces.
 const COMPARED_MAX: usize = 400;
 
-/// The content terms of a text: stems without stop words, and pairs of adjacent CJK characters.
+/// The content terms of a text: stems without stop words, and pairs of adjacent CJK characters. Unlike
+/// [`tome_text::content_stems`] they leave out the words of nearly every session, which would make
+/// unrelated statements similar.
 /// Sorted, each once.
 #[derive(Debug, Clone, Default)]
 pub(super) struct TermSet<'a>(Vec<Cow<'a, str>>);

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tome_ledger::{EventRange, ScanDirection};
 use tome_model::{Event, EventKind, Millis, SessionId};
 use tome_recall::Claim;
-use tome_text::{StopClass, is_stop_word, stem};
+use tome_text::{content_stems, stem};
 use tome_topics::{FileDecision, normalize_path};
 
 use super::Injector;
@@ -119,7 +119,7 @@ impl Injector {
         let later = find_message(&store, &decision.session, decision.fact.at, &|_, sentence| {
             claim.is_retracted_by(sentence)
         })?;
-        let words = content_words(&decision.fact.text);
+        let words = content_stems(&decision.fact.text);
         let now = find_message(&store, session, Millis(0), &|event, sentence| {
             claim.is_retracted_by(sentence)
                 || event.kind == EventKind::UserMessage && asks_for_change(sentence, &words)
@@ -173,15 +173,9 @@ fn find_message(
 
 /// Whether a sentence of the user asks to change the subject of a decision.
 fn asks_for_change(sentence: &str, decision: &BTreeSet<String>) -> bool {
-    let words = content_words(sentence);
+    let words = content_stems(sentence);
     let is_change = CHANGE_WORDS.iter().any(|word| words.contains(stem(word).as_ref()));
     is_change && words.intersection(decision).count() >= 2
-}
-
-fn content_words(text: &str) -> BTreeSet<String> {
-    let words = tome_text::plain_words(text).filter(|word| word.chars().count() > 2);
-    let telling = words.filter(|word| !is_stop_word(word, StopClass::FUNCTION));
-    telling.map(|word| stem(&word).into_owned()).collect()
 }
 
 fn is_message(event: &Event) -> bool {

@@ -22,7 +22,7 @@ use tome_recall::{
 
 /// Characters of a prompt or a plan used as a query: its beginning shows its topic.
 const QUERY_CHARS_MAX: usize = 400;
-/// A file of insights up to this size has no entries yet: one entry alone is larger.
+/// A file of lessons up to this size has no entries yet: one entry alone is larger.
 const HEADING_BYTES_MAX: u64 = 100;
 /// Topics named at the start, and how long ago they were worked on at most.
 const RECENT_MAX: usize = 3;
@@ -71,7 +71,7 @@ impl Injector {
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
-            &|parts| self.read_insights(parts),
+            &|parts| self.read_lessons(parts),
             &|parts| {
                 self.read_known_facts(starting, parts)?;
                 on_branch.replace(parts.known.session.clone());
@@ -135,12 +135,12 @@ impl Injector {
         Ok(())
     }
 
-    fn read_insights(&self, parts: &mut StartParts) -> Result<(), HomeError> {
+    fn read_lessons(&self, parts: &mut StartParts) -> Result<(), HomeError> {
         let files = list_newest_first(&*self.notebooks.open(&CODER_NOTEBOOK)?)?;
-        let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
+        let lessons = files.into_iter().filter(|file| file.kind == NoteKind::Lesson);
         // A file with only its heading has no lessons.
-        let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
-        parts.insights = insights.map(|file| self.note_line(file)).collect();
+        let lessons = lessons.filter(|file| file.bytes > HEADING_BYTES_MAX);
+        parts.lessons = lessons.map(|file| self.note_line(file)).collect();
         Ok(())
     }
 
@@ -290,10 +290,10 @@ impl StartParts {
 
     /// Merges the result of one step.
     fn merge(&mut self, read: Self) {
-        let Self { facts, notes, notes_from, overview, insights, known, last, .. } = read;
+        let Self { facts, notes, notes_from, overview, lessons, known, last, .. } = read;
         self.facts.extend(facts);
         self.notes.extend(notes);
-        self.insights.extend(insights);
+        self.lessons.extend(lessons);
         self.notes_from = notes_from.or(self.notes_from.take());
         self.overview = overview.or(self.overview.take());
         if known != KnownFacts::default() {
@@ -306,7 +306,7 @@ impl StartParts {
 /// Whether a hit is useful by itself: not a whole period, nor a guide to using memory.
 fn is_useful_hint(hit: &RecallHit) -> bool {
     let is_period = hit.source == EntrySource::Node && hit.kind != "segment";
-    let is_guide = hit.source == EntrySource::Insight
+    let is_guide = hit.source == EntrySource::Lesson
         && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
     !is_period && !is_guide
 }

@@ -24,7 +24,7 @@ pub struct StartParts {
     /// The overview of this session, unless it was never written.
     pub overview: Option<String>,
     /// The files of the coder's notebook, the newest first.
-    pub insights: Vec<NoteLine>,
+    pub lessons: Vec<NoteLine>,
     /// Facts about the project, from its contents.
     pub known: KnownFacts,
     /// The state of the last session; after a compaction, of this one.
@@ -105,7 +105,7 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
         open_section(parts),
         earlier_section(parts),
         notes_section(parts),
-        insights_section(parts),
+        lessons_section(parts),
     ];
     let is_empty = sections.iter().all(|section| section.blocks.is_empty());
     let above = opening_lines();
@@ -298,11 +298,11 @@ fn notes_section(parts: &StartParts) -> TextSection {
     }
 }
 
-fn insights_section(parts: &StartParts) -> TextSection {
+fn lessons_section(parts: &StartParts) -> TextSection {
     TextSection {
         name: "Lessons from all projects",
         about: "Read one with memory_read and scope coder.".to_owned(),
-        blocks: parts.insights.iter().map(index_line).collect(),
+        blocks: parts.lessons.iter().map(index_line).collect(),
         noun: ("file", "files"),
         rest: "recall_memory with scope coder finds them",
         quoted: None,

@@ -6,7 +6,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use tome_finder::EntrySource;
 use tome_model::{Millis, SessionId, strip_injections};
-use tome_notebook::InsightKind;
+use tome_notebook::LessonKind;
 use tome_text::estimate_tokens;
 
 use super::*;
@@ -47,7 +47,7 @@ fn parts() -> StartParts {
         facts: vec![fact("facts/user.md", "# User\n\n- prefers short answers\n")],
         notes: vec![note("lexer.md", "Lexer", "how identifiers are read")],
         overview: Some("# Working Memory\n\n## Current Task\nport the lexer\n".to_owned()),
-        insights: vec![note("procedural/testing.md", "", "Run one test first")],
+        lessons: vec![note("procedural/testing.md", "", "Run one test first")],
         last: Some(last()),
         ..StartParts::default()
     }
@@ -229,7 +229,7 @@ fn hints_are_few_cited_new_and_from_other_sessions() {
 #[test]
 fn lessons_come_with_the_request_to_replan() {
     let lesson = crate::RecalledLesson {
-        kind: InsightKind::Procedural,
+        kind: LessonKind::Procedural,
         title: "Bisect before guessing".to_owned(),
         path: "procedural/debugging.md".to_owned(),
         line: 7,
@@ -332,22 +332,22 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
     let last_session = proptest::option::of((words(), proptest::collection::vec(words(), 0..5)));
     let rest = (proptest::option::of(words()), any::<bool>(), any::<bool>());
     (facts, notes(), notes(), last_session, rest).prop_map(
-        |(facts, notes, insights, last_session, rest)| {
+        |(facts, notes, lessons, last_session, rest)| {
             let (overview, in_repository, is_own) = rest;
             let facts = facts.iter().map(|(name, text)| fact(&format!("facts/{name}.md"), text));
             StartParts {
                 known: KnownFacts {
                     branch: notes.first().map(|note| note.name.clone()),
                     on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
-                    how_to_work: insights.iter().take(9).map(|note| note.summary.clone()).collect(),
+                    how_to_work: lessons.iter().take(9).map(|note| note.summary.clone()).collect(),
                     earlier: notes.iter().map(earlier_work).collect(),
                     open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
                     session: None,
                 },
-                recent: insights.iter().take(3).map(|note| note.name.clone()).collect(),
+                recent: lessons.iter().take(3).map(|note| note.name.clone()).collect(),
                 facts: facts.collect(),
                 notes,
-                insights,
+                lessons,
                 overview,
                 notes_from: in_repository.then(|| "notes in the repository".to_owned()),
                 last: last_session.map(|(closing, open)| SessionState {

@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use tome_home::{HomeError, NotebookOwner, Notebooks};
 use tome_model::Scope;
-use tome_notebook::{InsightKind, Notebook, is_same_insight, split_insights};
+use tome_notebook::{LessonKind, Notebook, is_same_lesson, split_lessons};
 use tome_recall::{
     Confidence, Recall, RecallFilter, RecallHit, RecallLimits, RecallQuery, RecallScope,
 };
@@ -33,7 +33,7 @@ pub struct LessonQuery {
     /// Three to eight keywords, searched for instead of the question.
     pub keywords: Vec<String>,
     /// Types to search; if empty, derived from the question.
-    pub kinds: Vec<InsightKind>,
+    pub kinds: Vec<LessonKind>,
 }
 
 /// The result of a recall of lessons.
@@ -42,7 +42,7 @@ pub struct LessonRecall {
     /// Keywords as given, or the telling words of the question.
     pub keywords: Vec<String>,
     /// Types searched.
-    pub kinds: Vec<InsightKind>,
+    pub kinds: Vec<LessonKind>,
     /// The best hits, at most three; empty if nothing is relevant.
     pub lessons: Vec<RecalledLesson>,
     /// Number of files with a relevant lesson.
@@ -55,7 +55,7 @@ pub struct LessonRecall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecalledLesson {
     /// Type.
-    pub kind: InsightKind,
+    pub kind: LessonKind,
     /// Title.
     pub title: String,
     /// File in the coder's notebook.
@@ -78,10 +78,10 @@ pub(crate) fn recall_lessons(
     let question = query.question.as_deref().unwrap_or_default();
     let picked = match query.kinds.as_slice() {
         [] => query::guess_kinds(question),
-        given => InsightKind::ALL.into_iter().filter(|kind| given.contains(kind)).collect(),
+        given => LessonKind::ALL.into_iter().filter(|kind| given.contains(kind)).collect(),
     };
     // A guess only decides between the hits in all types.
-    let searched = if query.kinds.is_empty() { &InsightKind::ALL[..] } else { &picked };
+    let searched = if query.kinds.is_empty() { &LessonKind::ALL[..] } else { &picked };
     let text = if query.keywords.is_empty() { question.to_owned() } else { keywords.join(" ") };
     // A question without a telling word, such as "what is it?", is about nothing.
     let relevant = if keywords.is_empty() {
@@ -89,14 +89,14 @@ pub(crate) fn recall_lessons(
     } else {
         find_relevant(recall, notebooks, text, searched)?
     };
-    let best_in = |kinds: &[InsightKind]| {
+    let best_in = |kinds: &[LessonKind]| {
         let hits = relevant.iter().filter(|hit| kinds.contains(&hit.lesson.kind));
         hits.map(|hit| hit.confidence).max()
     };
     // The types may have been guessed wrong: another type with a better hit is searched, too.
-    let is_widened = best_in(&picked) < best_in(&InsightKind::ALL);
+    let is_widened = best_in(&picked) < best_in(&LessonKind::ALL);
     let (kinds, relevant) = if is_widened {
-        (InsightKind::ALL.to_vec(), relevant)
+        (LessonKind::ALL.to_vec(), relevant)
     } else {
         let kinds = if relevant.is_empty() && query.kinds.is_empty() { searched } else { &picked };
         let hits = relevant.into_iter().filter(|hit| picked.contains(&hit.lesson.kind));
@@ -125,7 +125,7 @@ fn find_relevant(
     recall: &Recall,
     notebooks: &Notebooks,
     text: String,
-    kinds: &[InsightKind],
+    kinds: &[LessonKind],
 ) -> Result<Vec<RelevantLesson>, HomeError> {
     let answer = recall.search(&RecallQuery {
         text,
@@ -151,9 +151,9 @@ fn read_lesson(notebook: &Notebook, hit: &RecallHit) -> Option<RecalledLesson> {
     let path = hit.file.as_deref()?.strip_prefix("coder/")?;
     let line = usize::try_from(hit.line?).ok()?;
     let note = notebook.read_note(path).ok()?;
-    let section = split_insights(&note.text).into_iter().rfind(|section| section.line <= line)?;
+    let section = split_lessons(&note.text).into_iter().rfind(|section| section.line <= line)?;
     Some(RecalledLesson {
-        kind: InsightKind::from_path(path)?,
+        kind: LessonKind::from_path(path)?,
         title: section.title?,
         path: path.to_owned(),
         line: section.line,
@@ -188,11 +188,11 @@ fn count_files(found: &[RelevantLesson]) -> usize {
 fn suggest_next_steps(
     found: &[RelevantLesson],
     keywords: &[String],
-    kinds: &[InsightKind],
+    kinds: &[LessonKind],
 ) -> Vec<String> {
     if found.is_empty() {
         let tried = if keywords.is_empty() { "those".to_owned() } else { keywords.join(", ") };
-        let where_else = if kinds.len() < InsightKind::ALL.len() {
+        let where_else = if kinds.len() < LessonKind::ALL.len() {
             format!("search all types: only {} was searched", join_kind_names(kinds))
         } else {
             "look through README.md, which lists every file with its titles".to_owned()
@@ -215,7 +215,7 @@ fn suggest_next_steps(
         found.iter().map(|hit| &hit.lesson).take(2 * LESSONS_MAX).collect();
     let has_same = compared.iter().enumerate().any(|(at, one)| {
         let others = compared.iter().skip(at + 1).filter(|other| other.kind == one.kind);
-        others.into_iter().any(|other| is_same_insight(&one.text, &other.text))
+        others.into_iter().any(|other| is_same_lesson(&one.text, &other.text))
     });
     if has_same {
         hints.push("some of these say the same: run `tome coder tidy` to merge them".to_owned());
@@ -223,6 +223,6 @@ fn suggest_next_steps(
     hints
 }
 
-fn join_kind_names(kinds: &[InsightKind]) -> String {
+fn join_kind_names(kinds: &[LessonKind]) -> String {
     kinds.iter().map(|kind| kind.as_str()).collect::<Vec<_>>().join(" and ")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tome_home::HomeError;
 use tome_model::ModelError;
-use tome_notebook::InsightKind;
+use tome_notebook::LessonKind;
 use tome_text::{
     CHINESE_QUESTION_WORDS, StopClass, collapse_whitespace, is_stop_word, plain_words,
     stemmed_terms,
@@ -103,17 +103,17 @@ pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeEr
 }
 
 /// The types that a question is about; all if it contains no cue.
-pub(super) fn guess_kinds(question: &str) -> Vec<InsightKind> {
+pub(super) fn guess_kinds(question: &str) -> Vec<LessonKind> {
     let normalized = format!("{} ", collapse_whitespace(&cap_question(question)).to_lowercase());
     let cues = [
-        (InsightKind::Episodic, EPISODIC_CUES),
-        (InsightKind::Procedural, PROCEDURAL_CUES),
-        (InsightKind::Semantic, SEMANTIC_CUES),
+        (LessonKind::Episodic, EPISODIC_CUES),
+        (LessonKind::Procedural, PROCEDURAL_CUES),
+        (LessonKind::Semantic, SEMANTIC_CUES),
     ];
     let has_any_cue = |cues: &[&str]| cues.iter().any(|cue| has_cue(&normalized, cue));
     let picked: Vec<_> =
         cues.iter().filter(|(_, cues)| has_any_cue(cues)).map(|(kind, _)| *kind).collect();
-    if picked.is_empty() { InsightKind::ALL.to_vec() } else { picked }
+    if picked.is_empty() { LessonKind::ALL.to_vec() } else { picked }
 }
 
 /// Whether a question contains a cue at the beginning of a word.
@@ -156,7 +156,7 @@ fn cap_question(question: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use InsightKind::{Episodic, Procedural, Semantic};
+    use LessonKind::{Episodic, Procedural, Semantic};
 
     #[test]
     fn a_question_picks_its_types() {
@@ -167,8 +167,8 @@ mod tests {
             ("Why is optimistic locking faster?", &[Semantic]),
             ("What principle should guide retries?", &[Semantic]),
             ("Have we tried sharding, and how do I set it up?", &[Episodic, Procedural]),
-            ("tokio deadlock mutex", &InsightKind::ALL),
-            ("show to whom", &InsightKind::ALL),
+            ("tokio deadlock mutex", &LessonKind::ALL),
+            ("show to whom", &LessonKind::ALL),
             ("如何避免死锁?", &[Procedural]),
             ("为什么会死锁?", &[Semantic]),
         ] {

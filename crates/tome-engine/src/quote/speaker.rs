@@ -30,14 +30,14 @@ pub fn name_speaker(hit: &RecallHit) -> String {
         (EntrySource::Node | EntrySource::Grip, _) => "summary".to_owned(),
         (EntrySource::Note, _) => "project note".to_owned(),
         (EntrySource::Detail, _) => "session note".to_owned(),
-        (EntrySource::Insight, _) => "lesson".to_owned(),
+        (EntrySource::Lesson, _) => "lesson".to_owned(),
     }
 }
 
 /// Classifies a hit by the origin of its text.
 pub fn classify_origin(hit: &RecallHit) -> HitOrigin {
     match (hit.source, hit.kind.parse::<EventKind>()) {
-        (EntrySource::Note | EntrySource::Detail | EntrySource::Insight, _) => HitOrigin::Own,
+        (EntrySource::Note | EntrySource::Detail | EntrySource::Lesson, _) => HitOrigin::Own,
         (EntrySource::Event | EntrySource::Grip, Ok(EventKind::UserMessage)) => HitOrigin::Own,
         (
             EntrySource::Event | EntrySource::Grip,

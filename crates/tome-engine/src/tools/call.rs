@@ -10,7 +10,7 @@ use tome_notebook::{Actor, Author, Notebook, NotebookError};
 use super::answer::ToolError;
 use super::{Caller, ToolAnswer, ToolFailure, Tools};
 use crate::topics::Topics;
-use tome_contents::{Calendar, ListedInstruction};
+use tome_contents::{Contents, ListedInstruction};
 use tome_home::{NotebookOwner, Notebooks};
 use tome_recall::Recall;
 use tome_redact::Redactor;
@@ -26,7 +26,7 @@ const SIMILARITY_MIN: f64 = 0.4;
 
 pub(super) struct ToolInvocation<'c> {
     notebooks: &'c Notebooks,
-    calendar: Option<&'c Calendar>,
+    contents: Option<&'c Contents>,
     recall: Option<&'c Recall>,
     topics: Option<&'c Topics>,
     redactor: &'c Redactor,
@@ -37,10 +37,10 @@ pub(super) struct ToolInvocation<'c> {
 
 impl<'c> ToolInvocation<'c> {
     pub(super) fn new(tools: &'c Tools, tool: &'static str, caller: &'c Caller) -> Self {
-        let Tools { notebooks, calendar, recall, topics, redactor } = tools;
+        let Tools { notebooks, contents, recall, topics, redactor } = tools;
         Self {
             notebooks,
-            calendar: calendar.as_deref(),
+            contents: contents.as_deref(),
             recall: recall.as_deref(),
             topics: topics.as_deref(),
             redactor,
@@ -61,8 +61,8 @@ impl<'c> ToolInvocation<'c> {
     }
 
     /// The contents, if available.
-    pub(super) fn calendar(&self) -> Result<&'c Calendar, ToolError> {
-        self.calendar.ok_or_else(|| {
+    pub(super) fn contents(&self) -> Result<&'c Contents, ToolError> {
+        self.contents.ok_or_else(|| {
             ToolError::new(
                 ToolFailure::Failed,
                 "contents are not available here: they need the daemon",
@@ -87,7 +87,7 @@ impl<'c> ToolInvocation<'c> {
         &self,
         project: &str,
     ) -> Result<Vec<ListedInstruction>, ToolError> {
-        Ok(self.calendar()?.list_instructions(project)?)
+        Ok(self.contents()?.list_instructions(project)?)
     }
 
     pub(super) fn session(&self) -> Option<&'c str> {

@@ -1,8 +1,8 @@
 //! The tools over the coder's lessons: store and recall.
 
 use serde_json::{Value, json};
-use tome_notebook::limits::INSIGHTS_MAX;
-use tome_notebook::{InsightDraft, InsightKind, StoreDecision, StoredInsight};
+use tome_notebook::limits::LESSONS_MAX;
+use tome_notebook::{LessonDraft, LessonKind, StoreDecision, StoredLesson};
 
 use super::ToolAnswer;
 use super::answer::{ToolError, truncate_bytes};
@@ -16,44 +16,44 @@ type Result<T> = std::result::Result<T, ToolError>;
 const ECHOED_QUERY_BYTES_MAX: usize = 500;
 
 /// Bytes shown of one lesson; a file edited by hand may hold any amount.
-const INSIGHT_BYTES_MAX: usize = 16 * 1024;
+const LESSON_BYTES_MAX: usize = 16 * 1024;
 
 /// Bytes of a question with its keywords.
 const QUESTION_BYTES_MAX: usize = 16 * 1024;
 
 pub(super) fn store(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let one_too = args.has("title") || args.has("content");
-    let several = args.take_objects(&["insights"], INSIGHTS_MAX)?;
+    let several = args.take_objects(&["insights"], LESSONS_MAX)?;
     if several.is_some() && one_too {
         return Err(ToolError::invalid("give either insights or the fields of one, not both"));
     }
     let drafts = match several {
-        None => vec![parse_insight(args)?],
-        Some(several) => several.into_iter().map(parse_insight_item).collect::<Result<_>>()?,
+        None => vec![parse_lesson(args)?],
+        Some(several) => several.into_iter().map(parse_lesson_item).collect::<Result<_>>()?,
     };
     args.reject_unknown()?;
-    let drafts: Vec<InsightDraft> =
-        drafts.into_iter().map(|draft| redact_insight(call, draft)).collect();
+    let drafts: Vec<LessonDraft> =
+        drafts.into_iter().map(|draft| redact_lesson(call, draft)).collect();
     if drafts.is_empty() {
         let json = json!({ "success": true, "stored": [] });
         return Ok(ToolAnswer::from_text("Insights stored: 0 (none given)", json));
     }
     // The coder's notebook belongs to no project, so opening it creates no project folder.
-    let stored = call.open_notebook(&CODER_NOTEBOOK)?.store_insights(&call.author(), &drafts)?;
+    let stored = call.open_notebook(&CODER_NOTEBOOK)?.store_lessons(&call.author(), &drafts)?;
     let json: Vec<Value> = stored.iter().map(stored_json).collect();
     let kinds = drafts.iter().map(|draft| draft.kind);
     let text = render_stored(kinds, &stored);
     Ok(ToolAnswer::from_text(text, json!({ "success": true, "stored": json })))
 }
 
-fn parse_insight_item(mut args: ToolArgs) -> Result<InsightDraft> {
-    let draft = parse_insight(&mut args)?;
+fn parse_lesson_item(mut args: ToolArgs) -> Result<LessonDraft> {
+    let draft = parse_lesson(&mut args)?;
     args.reject_unknown()?;
     Ok(draft)
 }
 
-fn parse_insight(args: &mut ToolArgs) -> Result<InsightDraft> {
-    Ok(InsightDraft {
+fn parse_lesson(args: &mut ToolArgs) -> Result<LessonDraft> {
+    Ok(LessonDraft {
         kind: parse_kind(&args.require_text(&["type", "memory_type"])?)?,
         title: args.require_text(&["title"])?,
         description: args.require_text(&["description"])?,
@@ -63,9 +63,9 @@ fn parse_insight(args: &mut ToolArgs) -> Result<InsightDraft> {
     })
 }
 
-fn parse_kind(name: &str) -> Result<InsightKind> {
-    InsightKind::parse(name).ok_or_else(|| {
-        let known = InsightKind::ALL.map(InsightKind::as_str).join(", ");
+fn parse_kind(name: &str) -> Result<LessonKind> {
+    LessonKind::parse(name).ok_or_else(|| {
+        let known = LessonKind::ALL.map(LessonKind::as_str).join(", ");
         let name = truncate_bytes(name, 80);
         ToolError::invalid(format!("Invalid type '{name}'. Must be one of: {known}"))
     })
@@ -76,8 +76,8 @@ fn split_words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-fn redact_insight(call: &ToolInvocation<'_>, draft: InsightDraft) -> InsightDraft {
-    InsightDraft {
+fn redact_lesson(call: &ToolInvocation<'_>, draft: LessonDraft) -> LessonDraft {
+    LessonDraft {
         kind: draft.kind,
         title: call.redact(draft.title),
         description: call.redact(draft.description),
@@ -87,7 +87,7 @@ fn redact_insight(call: &ToolInvocation<'_>, draft: InsightDraft) -> InsightDraf
     }
 }
 
-fn stored_json(stored: &StoredInsight) -> Value {
+fn stored_json(stored: &StoredLesson) -> Value {
     json!({
         "decision": stored.decision.as_str(),
         "title": stored.title,
@@ -98,14 +98,14 @@ fn stored_json(stored: &StoredInsight) -> Value {
     })
 }
 
-fn render_stored(kinds: impl Iterator<Item = InsightKind>, stored: &[StoredInsight]) -> String {
+fn render_stored(kinds: impl Iterator<Item = LessonKind>, stored: &[StoredLesson]) -> String {
     let mut counts = [0_usize; 3];
     for kind in kinds {
-        for (other, count) in InsightKind::ALL.into_iter().zip(&mut counts) {
+        for (other, count) in LessonKind::ALL.into_iter().zip(&mut counts) {
             *count += usize::from(other == kind);
         }
     }
-    let counted: Vec<String> = InsightKind::ALL
+    let counted: Vec<String> = LessonKind::ALL
         .into_iter()
         .zip(counts)
         .filter(|(_, count)| *count > 0)
@@ -115,19 +115,19 @@ fn render_stored(kinds: impl Iterator<Item = InsightKind>, stored: &[StoredInsig
         "✅ Coder Memory Storage Complete".to_owned(),
         format!("Insights stored: {} ({})", stored.len(), counted.join(", ")),
     ];
-    for (number, insight) in (1..).zip(stored) {
-        let into = match insight.decision {
+    for (number, lesson) in (1..).zip(stored) {
+        let into = match lesson.decision {
             StoreDecision::Create => "new in",
             StoreDecision::Update => "added to an entry of",
             StoreDecision::Merge => "merged with an entry of",
         };
-        let decision = insight.decision.as_str();
-        lines.push(format!("\n{number}. {decision}: {} ({into} {})", insight.title, insight.path));
-        lines.push(format!("   Why: {}", insight.why));
-        if insight.contradicts {
+        let decision = lesson.decision.as_str();
+        lines.push(format!("\n{number}. {decision}: {} ({into} {})", lesson.title, lesson.path));
+        lines.push(format!("   Why: {}", lesson.why));
+        if lesson.contradicts {
             lines.push("   It contradicts the old entry, kept as the previous approach.".into());
         }
-        lines.extend(insight.hints.iter().map(|hint| format!("   Hint: {hint}")));
+        lines.extend(lesson.hints.iter().map(|hint| format!("   Hint: {hint}")));
     }
     lines.join("\n")
 }
@@ -154,12 +154,12 @@ pub(super) fn recall(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
 }
 
 fn recall_json(found: &LessonRecall) -> Value {
-    let insights: Vec<Value> = found.lessons.iter().map(lesson_json).collect();
+    let lessons: Vec<Value> = found.lessons.iter().map(lesson_json).collect();
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     json!({
         "keywords": found.keywords,
         "types": types,
-        "insights": insights,
+        "insights": lessons,
         "files_read": found.files,
         "hints": found.hints,
         "guidance": closing_text(found),
@@ -176,7 +176,7 @@ fn lesson_json(lesson: &RecalledLesson) -> Value {
         "title": lesson.title,
         "path": lesson.path,
         "line": lesson.line,
-        "text": truncate_bytes(&lesson.text, INSIGHT_BYTES_MAX),
+        "text": truncate_bytes(&lesson.text, LESSON_BYTES_MAX),
         "why": lesson.why,
     })
 }
@@ -194,7 +194,7 @@ fn render_recalled(query: &LessonQuery, recalled: &LessonRecall) -> String {
         lines.push(format!("\n{number}. {}", lesson.title));
         lines.push(format!("Type: {}", lesson.kind.as_str()));
         lines.push(format!("Source: {}:{}", lesson.path, lesson.line));
-        lines.push(format!("\n{}", truncate_bytes(lesson.text.trim_end(), INSIGHT_BYTES_MAX)));
+        lines.push(format!("\n{}", truncate_bytes(lesson.text.trim_end(), LESSON_BYTES_MAX)));
         lines.push(format!("\nWhy: {}", lesson.why));
     }
     lines.push(format!("\n{}", closing_text(recalled)));

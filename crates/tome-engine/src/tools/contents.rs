@@ -1,4 +1,4 @@
-//! The contents tools: from the calendar down to the recorded text.
+//! The contents tools: from the table of contents down to the recorded text.
 //!
 //! Agents read these instead of the history, so answers are small and state their size. Each is
 //! capped at about `ANSWER_BYTES_MAX` and says how to continue.
@@ -16,7 +16,7 @@ use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use render::{TITLE_BYTES_MAX, entry_json, render_entry, render_tree};
 use tome_contents::{
-    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
 };
 
 pub(super) use render::render_minute;
@@ -45,9 +45,9 @@ const BULLET_BYTES_MAX: usize = 400;
 
 pub(super) fn get_toc_root(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     args.reject_unknown()?;
-    let (calendar, project) = resolve_project(call)?;
+    let (contents, project) = resolve_project(call)?;
     let mut listing =
-        calendar.list_root(&calendar_query(project, Depth::Recent, ROOT_BELOW_MAX))?;
+        contents.list_root(&contents_query(project, Depth::Recent, ROOT_BELOW_MAX))?;
     drop_segments(&mut listing.entries);
     if listing.entries.is_empty() {
         return Ok(empty_answer("Nothing has been recorded for this project yet.", "entries"));
@@ -62,9 +62,9 @@ pub(super) fn get_node(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result
     let id = args.require_text(&["node_id", "id"])?;
     let version = args.take_count(&["version"], u32::MAX as usize)?;
     args.reject_unknown()?;
-    let (calendar, project) = resolve_project(call)?;
+    let (contents, project) = resolve_project(call)?;
     let version = version.and_then(|version| u32::try_from(version).ok());
-    let found = calendar.find_node(&id, version, project.as_deref())?;
+    let found = contents.find_node(&id, version, project.as_deref())?;
     let mut lines = Vec::new();
     let nodes: Vec<Value> = found.iter().map(|found| render_node(found, &mut lines)).collect();
     match <[Value; 1]>::try_from(nodes) {
@@ -113,9 +113,9 @@ pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Val
     })
 }
 
-fn render_children(children: &[CalendarEntry], lines: &mut Vec<String>) -> Vec<Value> {
+fn render_children(children: &[ContentsEntry], lines: &mut Vec<String>) -> Vec<Value> {
     let hidden = children.len().saturating_sub(CHILDREN_MAX);
-    let shown: Vec<&CalendarEntry> = children.iter().skip(hidden).collect();
+    let shown: Vec<&ContentsEntry> = children.iter().skip(hidden).collect();
     if !shown.is_empty() {
         lines.push("Children:".to_owned());
     }
@@ -135,23 +135,23 @@ pub(super) fn browse_toc(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Resu
     if id.is_some() && time.is_some() {
         return Err(ToolError::invalid("give either node_id or time, not both"));
     }
-    let (calendar, project) = resolve_project(call)?;
+    let (contents, project) = resolve_project(call)?;
     let after = after.map(|after| NodeId::parse(&after)).transpose();
     let after = after.map_err(|_| ToolError::invalid("continuation is not from browse_toc"))?;
-    let ask = calendar_query(project, Depth::Levels(1), usize::MAX);
+    let ask = contents_query(project, Depth::Levels(1), usize::MAX);
     let listing = match (&id, &time) {
         (Some(id), _) => {
-            calendar.list_below(&calendar.resolve_node_id(id, ask.project.as_deref())?, &ask)?
+            contents.list_below(&contents.resolve_node_id(id, ask.project.as_deref())?, &ask)?
         }
-        (_, Some(time)) => calendar.list_time(time, &ask)?,
-        _ => calendar.list_root(&ask)?,
+        (_, Some(time)) => contents.list_time(time, &ask)?,
+        _ => contents.list_root(&ask)?,
     };
     let (listing, next) =
-        listing.into_page(&CalendarPage { newest_first: false, after, entries_max });
+        listing.into_page(&PageRequest { newest_first: false, after, entries_max });
     Ok(render_listing(&listing, next.as_ref()))
 }
 
-fn render_listing(listing: &CalendarListing, next: Option<&NodeId>) -> ToolAnswer {
+fn render_listing(listing: &ContentsListing, next: Option<&NodeId>) -> ToolAnswer {
     let mut lines: Vec<String> =
         listing.interpreted_as.iter().map(|time| format!("{time}:")).collect();
     if listing.entries.is_empty() {
@@ -169,20 +169,20 @@ fn render_listing(listing: &CalendarListing, next: Option<&NodeId>) -> ToolAnswe
     finish_answer(lines, json)
 }
 
-/// Returns the calendar and the caller's project; without a working directory, all projects.
-fn resolve_project<'c>(call: &ToolInvocation<'c>) -> Result<(&'c Calendar, Option<String>)> {
-    let calendar = call.calendar()?;
-    let Some(cwd) = call.cwd() else { return Ok((calendar, None)) };
+/// Returns the contents and the caller's project; without a working directory, all projects.
+fn resolve_project<'c>(call: &ToolInvocation<'c>) -> Result<(&'c Contents, Option<String>)> {
+    let contents = call.contents()?;
+    let Some(cwd) = call.cwd() else { return Ok((contents, None)) };
     // An unknown folder is a project without contents, not all projects.
-    let root = calendar.stores().projects().resolve_project_or_guess(cwd, None);
-    Ok((calendar, Some(root)))
+    let root = contents.stores().projects().resolve_project_or_guess(cwd, None);
+    Ok((contents, Some(root)))
 }
 
-fn calendar_query(project: Option<String>, depth: Depth, below_max: usize) -> CalendarQuery {
-    CalendarQuery { project, agents: Vec::new(), depth, below_max }
+fn contents_query(project: Option<String>, depth: Depth, below_max: usize) -> ContentsQuery {
+    ContentsQuery { project, agents: Vec::new(), depth, below_max }
 }
 
-fn drop_segments(entries: &mut [CalendarEntry]) {
+fn drop_segments(entries: &mut [ContentsEntry]) {
     for entry in entries {
         entry.entries.retain(|below| below.id.level() != Level::Segment);
         drop_segments(&mut entry.entries);

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use tome_contents::Calendar;
+use tome_contents::Contents;
 use tome_home::Notebooks;
 use tome_recall::Recall;
 use tome_redact::Redactor;
@@ -39,7 +39,7 @@ pub use toolsets::{CORE_TOOLS, DEFAULT_TOOLSET, Toolsets};
 /// The tools over notebooks, contents and recall.
 pub struct Tools {
     notebooks: Arc<Notebooks>,
-    calendar: Option<Arc<Calendar>>,
+    contents: Option<Arc<Contents>>,
     recall: Option<Arc<Recall>>,
     topics: Option<Arc<Topics>>,
     redactor: Arc<Redactor>,
@@ -129,13 +129,13 @@ impl ToolFailure {
 impl Tools {
     /// Creates the tools over notebooks; everything they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
-        Self { notebooks, calendar: None, recall: None, topics: None, redactor }
+        Self { notebooks, contents: None, recall: None, topics: None, redactor }
     }
 
     /// Adds the contents; without them, the tools that read them return an error.
     #[must_use]
-    pub fn with_calendar(mut self, calendar: Arc<Calendar>) -> Self {
-        self.calendar = Some(calendar);
+    pub fn with_contents(mut self, contents: Arc<Contents>) -> Self {
+        self.contents = Some(contents);
         self
     }
 

@@ -18,7 +18,7 @@ use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::quoting::FENCE_TOKENS;
-use tome_contents::{Calendar, Instruction, ListedInstruction, find_concerned, rank_instructions};
+use tome_contents::{Contents, Instruction, ListedInstruction, find_concerned, rank_instructions};
 use tome_recall::{
     Across, HitOrder, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
     source_name,
@@ -131,7 +131,7 @@ fn find_shared_topic(
 fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let query = args.take_text(&["query", "question"])?.unwrap_or_default();
     args.reject_unknown()?;
-    let projects = call.calendar()?.stores().projects();
+    let projects = call.contents()?.stores().projects();
     let Some(cwd) = call.cwd() else {
         return Err(ToolError::invalid("scope instructions needs a working directory"));
     };
@@ -208,7 +208,7 @@ impl TimeAndAgents {
         }
         let parse_field = |field, text: Option<String>| {
             let text = text.filter(|text| !text.trim().is_empty());
-            text.map(|text| parse_time_start(call.calendar()?, field, &text)).transpose()
+            text.map(|text| parse_time_start(call.contents()?, field, &text)).transpose()
         };
         let (since, until) = (parse_field("since", since)?, parse_field("until", until)?);
         if let (Some(since), Some(until)) = (since, until)
@@ -221,8 +221,8 @@ impl TimeAndAgents {
 }
 
 /// Parses a point in time: RFC 3339, or words such as "last week" for the start of that time.
-fn parse_time_start(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
-    if let Ok(span) = calendar.parse_time(text) {
+fn parse_time_start(contents: &Contents, field: &'static str, text: &str) -> Result<Millis> {
+    if let Ok(span) = contents.parse_time(text) {
         return Ok(span.from);
     }
     Millis::parse(field, text).map_err(|_| {
@@ -244,7 +244,7 @@ struct RecallCaller {
 /// Resolves the caller's project and session; without a project, all projects.
 fn resolve_caller(call: &ToolInvocation<'_>, across: Option<Across>) -> Result<RecallCaller> {
     let session = call.session().map(str::to_owned);
-    let projects = call.calendar()?.stores().projects();
+    let projects = call.contents()?.stores().projects();
     let project = call.cwd().map(|cwd| projects.resolve_project_or_guess(cwd, None));
     let across = across.unwrap_or(match project {
         Some(_) => Across::Project,

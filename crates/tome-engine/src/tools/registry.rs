@@ -217,7 +217,7 @@ fn note_specs() -> Vec<ToolSpec> {
 fn coder_specs() -> Vec<ToolSpec> {
     let types = || json!({ "type": "string", "enum": ["episodic", "procedural", "semantic"] });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
-    let insight = || {
+    let lesson = || {
         json!({
             "type": types(),
             "title": string_schema(),
@@ -228,11 +228,11 @@ fn coder_specs() -> Vec<ToolSpec> {
         })
     };
     let needed = &["type", "title", "description", "content", "tags"];
-    let mut one_or_more = insight();
+    let mut one_or_more = lesson();
     insert_field(
         &mut one_or_more,
         "insights",
-        json!({ "type": "array", "maxItems": 3, "items": object_schema(needed, insight()) }),
+        json!({ "type": "array", "maxItems": 3, "items": object_schema(needed, lesson()) }),
     );
     vec![
         ToolSpec {

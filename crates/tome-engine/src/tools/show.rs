@@ -38,7 +38,7 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
     args.reject_unknown()?;
     // Accepts citations in brackets, as recall prints them.
     let cited = citation.trim().trim_matches(['[', ']', '`']);
-    let projects = call.calendar()?.stores().projects();
+    let projects = call.contents()?.stores().projects();
     let project = call.cwd().map(|cwd| projects.resolve_project_or_guess(cwd, None));
     let session = call.session().map(str::to_owned);
     // Bare digits are the number of an event, unless they are its id.
@@ -90,9 +90,9 @@ fn find_session_page(
     if id.chars().count() < SESSION_ID_CHARS_MIN {
         return Ok(None);
     }
-    let calendar = call.calendar()?;
+    let contents = call.contents()?;
     for project in [project, None] {
-        match calendar.session_page(id, project) {
+        match contents.session_page(id, project) {
             Ok(page) => return Ok(Some(page)),
             Err(HomeError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),
@@ -108,7 +108,7 @@ fn open_event(
     project: Option<&str>,
 ) -> std::result::Result<OpenedCitation, HomeError> {
     let missing = || HomeError::NotFound(format!("no event {id}"));
-    let stores = call.calendar().map_err(|_| missing())?.stores();
+    let stores = call.contents().map_err(|_| missing())?.stores();
     let root = project.filter(|root| stores.find_store_path(root).is_some()).ok_or_else(missing)?;
     let event = stores.find_event(id, Some(root))?;
     let (session, root) = (Some(event.session.clone()), event.project.clone());

@@ -102,7 +102,7 @@ fn load_map(call: &ToolInvocation<'_>) -> Result<(Arc<TopicMap>, String)> {
     let cwd = call.cwd().ok_or_else(|| {
         ToolError::invalid("topics belong to a project: call from a working directory")
     })?;
-    let root = call.calendar()?.stores().projects().resolve_project_or_guess(cwd, None);
+    let root = call.contents()?.stores().projects().resolve_project_or_guess(cwd, None);
     Ok((topics.load(&root)?, root))
 }
 

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tome_contents::Calendar;
+use tome_contents::Contents;
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{HomeError, Projection, ProjectionReport, Store, Stores, layout, write_atomic};
 use tome_model::{Clock, Level, Millis, NodeId};
@@ -27,7 +27,7 @@ use convert::{PendingRecord, build_record};
 use record_log::{LogLine, LogPosition, RecordLog};
 
 /// The name of the projection.
-pub const TOPICS_WORKER: &str = "topics";
+pub const TOPICS_PROJECTION: &str = "topics";
 /// Changed nodes per batch.
 const BATCH_MAX: usize = 256;
 /// Segments that are read and embedded before they are written.
@@ -40,7 +40,7 @@ const JOINED_MAX: u64 = 200;
 /// The topics of all stores of a home.
 pub struct Topics {
     stores: Arc<Stores>,
-    calendar: Arc<Calendar>,
+    contents: Arc<Contents>,
     embedder: Arc<dyn Embedder>,
     clock: Arc<dyn Clock>,
     logs: Mutex<HashMap<PathBuf, Arc<Mutex<RecordLog>>>>,
@@ -63,7 +63,7 @@ impl Topics {
     /// Opens the topics over the contents of stores.
     pub fn new(
         stores: Arc<Stores>,
-        calendar: Arc<Calendar>,
+        contents: Arc<Contents>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
@@ -71,7 +71,7 @@ impl Topics {
         let embedder = if embedder.is_remote() { Arc::new(StaticEmbedder) } else { embedder };
         Self {
             stores,
-            calendar,
+            contents,
             embedder,
             clock,
             logs: Mutex::default(),
@@ -86,7 +86,7 @@ impl Topics {
             return Ok(Arc::new(TopicMap::build(Vec::new(), &GroupIds::default())));
         };
         let store = self.stores.open(&path)?;
-        self.calendar.catch_up(&store, &|| false)?;
+        self.contents.catch_up(&store, &|| false)?;
         let log = self.log(&store);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         self.follow(&store, &mut log, &|| false)?;
@@ -216,7 +216,7 @@ impl Topics {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         log.refresh()?;
         Ok(ProjectionReport {
-            name: TOPICS_WORKER,
+            name: TOPICS_PROJECTION,
             cursor: log.cursor(),
             behind: if log.cursor() == store.last_node_change()? { 0 } else { 1 },
             entries: Some(log.segments()),
@@ -387,13 +387,13 @@ impl Topics {
     /// Whether a session may still add to a segment.
     fn is_current(&self, last_at: Millis) -> bool {
         let now = self.clock.now();
-        last_at > now || last_at.distance_ms(now) <= self.calendar.gap_ms()
+        last_at > now || last_at.distance_ms(now) <= self.contents.gap_ms()
     }
 }
 
 impl Projection for Topics {
     fn name(&self) -> &'static str {
-        TOPICS_WORKER
+        TOPICS_PROJECTION
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {

@@ -7,22 +7,22 @@ use tome_engine::backup::{
 };
 use tome_model::Scope;
 
-use crate::scene::{MINUTE_MS, MORNING_MS, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS};
 
 const VERSION: &str = "1.0.0";
 
 /// Events of two projects that fill several blocks, and a note.
-fn filled() -> Scene {
-    let scene = Scene::new();
-    add_events(&scene, "/app", 0..2_400);
-    add_events(&scene, "/site", 0..600);
-    scene.write_note(Scope::Project, "facts/project.md", "- Database: SQLite\n");
-    scene
+fn filled() -> EngineFixture {
+    let fixture = EngineFixture::new();
+    add_events(&fixture, "/app", 0..2_400);
+    add_events(&fixture, "/site", 0..600);
+    fixture.write_note(Scope::Project, "facts/project.md", "- Database: SQLite\n");
+    fixture
 }
 
-fn add_events(scene: &Scene, root: &str, numbers: std::ops::Range<u64>) {
+fn add_events(fixture: &EngineFixture, root: &str, numbers: std::ops::Range<u64>) {
     let text = "lexer parser token ".repeat(50);
-    scene.ingest(numbers.map(|n| {
+    fixture.ingest(numbers.map(|n| {
         json!({
             "id": format!("{root}-{n}"), "cwd": root, "session_id": format!("session in {root}"),
             "at": MORNING_MS + n, "text": format!("{n} {text}"),
@@ -31,20 +31,20 @@ fn add_events(scene: &Scene, root: &str, numbers: std::ops::Range<u64>) {
 }
 
 /// A backup, and where each of its blocks ends.
-fn back_up(scene: &Scene) -> (Vec<u8>, Vec<usize>) {
+fn back_up(fixture: &EngineFixture) -> (Vec<u8>, Vec<usize>) {
     let (mut bytes, mut ends) = (Vec::new(), Vec::new());
     let mut out = |block: Vec<u8>| {
         bytes.extend(block);
         ends.push(bytes.len());
         Ok(())
     };
-    scene.engine.write_backup(VERSION, Some("[inject]\n"), &mut out).unwrap();
+    fixture.engine.write_backup(VERSION, Some("[inject]\n"), &mut out).unwrap();
     (bytes, ends)
 }
 
 /// Continues a backup of which these bytes are left. Returns the whole, and what was kept.
 fn continue_from(
-    scene: &Scene,
+    fixture: &EngineFixture,
     left: &[u8],
     version: &str,
 ) -> Result<(Vec<u8>, PartialBackup), BackupError> {
@@ -54,7 +54,7 @@ fn continue_from(
         whole.extend(block);
         Ok(())
     };
-    scene.engine.continue_backup(version, Some("[inject]\n"), &partial, &mut out)?;
+    fixture.engine.continue_backup(version, Some("[inject]\n"), &partial, &mut out)?;
     Ok((whole, partial))
 }
 
@@ -70,21 +70,21 @@ fn records(bytes: &[u8]) -> (Vec<String>, BackupCounts) {
     (lines, counts.unwrap())
 }
 
-fn restore(bytes: &[u8]) -> Scene {
-    let scene = Scene::new();
+fn restore(bytes: &[u8]) -> EngineFixture {
+    let fixture = EngineFixture::new();
     let (mut restorer, mut reader) =
-        (Restorer::begin(&scene.engine).unwrap(), BlockReader::new(bytes));
+        (Restorer::begin(&fixture.engine).unwrap(), BlockReader::new(bytes));
     while let Some(block) = reader.next_block().unwrap() {
-        restorer.apply(&scene.engine, block.records).unwrap();
+        restorer.apply(&fixture.engine, block.records).unwrap();
     }
     drop(restorer);
-    scene
+    fixture
 }
 
 #[test]
 fn a_backup_cut_anywhere_is_continued() {
-    let scene = filled();
-    let (whole, ends) = back_up(&scene);
+    let fixture = filled();
+    let (whole, ends) = back_up(&fixture);
     let expected = records(&whole);
     assert_eq!((expected.1.events, expected.1.projects, expected.1.notes), (3_000, 2, 2));
     assert!(ends.len() > 5, "{ends:?}");
@@ -93,7 +93,7 @@ fn a_backup_cut_anywhere_is_continued() {
     for (index, end) in ends.iter().skip(1).enumerate() {
         let cut = whole.len().min(end + [0, 5, 700][index % 3]);
         let left = &whole[..cut];
-        let (continued, partial) = continue_from(&scene, left, VERSION).unwrap();
+        let (continued, partial) = continue_from(&fixture, left, VERSION).unwrap();
         assert_eq!(records(&continued), expected, "cut at {cut}");
         assert!(usize::try_from(partial.bytes).unwrap() <= cut);
         kept.push(partial.events);
@@ -104,24 +104,24 @@ fn a_backup_cut_anywhere_is_continued() {
 
 #[test]
 fn a_continued_backup_includes_events_recorded_meanwhile() {
-    let scene = filled();
-    let (mut left, ends) = back_up(&scene);
+    let fixture = filled();
+    let (mut left, ends) = back_up(&fixture);
     left.truncate(ends[2]);
     // Interrupted twice, and each time the home has changed.
-    add_events(&scene, "/site", 600..900);
-    add_events(&scene, "/new", 0..700);
-    scene.write_note(Scope::Project, "facts/project.md", "- Database: PostgreSQL\n");
-    let (mut second, _) = continue_from(&scene, &left, VERSION).unwrap();
+    add_events(&fixture, "/site", 600..900);
+    add_events(&fixture, "/new", 0..700);
+    fixture.write_note(Scope::Project, "facts/project.md", "- Database: PostgreSQL\n");
+    let (mut second, _) = continue_from(&fixture, &left, VERSION).unwrap();
     let mut reader = BlockReader::new(second.as_slice());
     let sizes = std::iter::from_fn(|| Some(reader.next_block().unwrap()?.bytes.len()));
     let sizes: Vec<usize> = sizes.collect();
     second.truncate(sizes.iter().take(5).sum());
-    add_events(&scene, "/app", 2_400..2_500);
-    scene.write_note(Scope::Coder, "semantic/rust/lexers.md", "# Lexers\n");
-    let (third, partial) = continue_from(&scene, &second, VERSION).unwrap();
+    add_events(&fixture, "/app", 2_400..2_500);
+    fixture.write_note(Scope::Coder, "semantic/rust/lexers.md", "# Lexers\n");
+    let (third, partial) = continue_from(&fixture, &second, VERSION).unwrap();
     assert!(partial.events > 1_000, "{partial:?}");
 
-    let at_once = back_up(&scene).0;
+    let at_once = back_up(&fixture).0;
     let events = |bytes: &[u8]| {
         let mut lines = records(bytes).0;
         lines.retain(|line| line.starts_with("{\"event\""));
@@ -130,24 +130,24 @@ fn a_continued_backup_includes_events_recorded_meanwhile() {
     assert_eq!(events(&third), events(&at_once));
     assert_eq!(records(&third).1, records(&at_once).1);
     let (from_third, from_whole) = (restore(&third), restore(&at_once));
-    let dump = |scene: &Scene| {
-        let (mut lines, _) = records(&back_up(scene).0);
+    let dump = |fixture: &EngineFixture| {
+        let (mut lines, _) = records(&back_up(fixture).0);
         // A project that is restored gets its folder now.
         lines.retain(|line| !line.starts_with("{\"dedup\""));
         lines
     };
     assert_eq!(dump(&from_third), dump(&from_whole));
-    assert_eq!(dump(&from_third), dump(&scene));
+    assert_eq!(dump(&from_third), dump(&fixture));
 }
 
 #[test]
 fn damaged_blocks_are_not_kept() {
-    let scene = filled();
-    let (whole, ends) = back_up(&scene);
+    let fixture = filled();
+    let (whole, ends) = back_up(&fixture);
     for block in 2..4 {
         let mut damaged = whole.clone();
         damaged[ends[block] - 30] ^= 1;
-        let (continued, partial) = continue_from(&scene, &damaged, VERSION).unwrap();
+        let (continued, partial) = continue_from(&fixture, &damaged, VERSION).unwrap();
         assert_eq!(partial.blocks, block as u64);
         assert_eq!(records(&continued), records(&whole));
     }
@@ -157,21 +157,25 @@ fn damaged_blocks_are_not_kept() {
     let at = whole[..ends[1]].windows(6).rposition(|part| part == b"\"seq\":").unwrap() + 6;
     let mut wrong = whole[..ends[1]].to_vec();
     wrong[at] = if seq == '1' { b'2' } else { b'1' };
-    assert!(matches!(continue_from(&scene, &wrong, VERSION), Err(BackupError::CannotContinue(_))));
+    assert!(matches!(
+        continue_from(&fixture, &wrong, VERSION),
+        Err(BackupError::CannotContinue(_))
+    ));
     assert!(matches!(read_partial(&b"my own file"[..]), Err(BackupError::NotABackup)));
 }
 
 #[test]
 fn a_backup_of_something_else_is_not_continued() {
-    let scene = filled();
-    let (whole, ends) = back_up(&scene);
+    let fixture = filled();
+    let (whole, ends) = back_up(&fixture);
     let left = &whole[..ends[3]];
-    let refusal = |scene: &Scene, version: &str| match continue_from(scene, left, version) {
-        Err(BackupError::CannotContinue(reason)) => reason,
-        other => panic!("{:?}", other.map(|(_, partial)| partial)),
-    };
-    assert_eq!(refusal(&scene, "1.0.1"), "another version of Tome wrote it");
-    let empty = Scene::new();
+    let refusal =
+        |fixture: &EngineFixture, version: &str| match continue_from(fixture, left, version) {
+            Err(BackupError::CannotContinue(reason)) => reason,
+            other => panic!("{:?}", other.map(|(_, partial)| partial)),
+        };
+    assert_eq!(refusal(&fixture, "1.0.1"), "another version of Tome wrote it");
+    let empty = EngineFixture::new();
     assert_eq!(refusal(&empty, VERSION), "a project in it is gone");
 
     // The same projects with other events: by id, by content, by order.
@@ -179,16 +183,16 @@ fn a_backup_of_something_else_is_not_continued() {
     let other = restore(&whole);
     assert!(continue_from(&other, left, VERSION).is_ok(), "a restored home has the same events");
     let change = |fields: &Value| {
-        let scene = Scene::new();
+        let fixture = EngineFixture::new();
         let (mut restorer, mut reader) =
-            (Restorer::begin(&scene.engine).unwrap(), BlockReader::new(whole.as_slice()));
+            (Restorer::begin(&fixture.engine).unwrap(), BlockReader::new(whole.as_slice()));
         let first = reader.next_block().unwrap().unwrap();
-        restorer.apply(&scene.engine, first.records).unwrap();
+        restorer.apply(&fixture.engine, first.records).unwrap();
         drop(restorer);
-        scene.ingest([fields.clone()]);
-        add_events(&scene, "/app", 0..2_400);
-        add_events(&scene, "/site", 0..600);
-        scene
+        fixture.ingest([fields.clone()]);
+        add_events(&fixture, "/app", 0..2_400);
+        add_events(&fixture, "/site", 0..600);
+        fixture
     };
     let other = change(&json!({
         "id": "/app-0", "session_id": "session in /app", "at": MORNING_MS + MINUTE_MS, "text": "x",
@@ -196,13 +200,13 @@ fn a_backup_of_something_else_is_not_continued() {
     assert_eq!(refusal(&other, VERSION), "its events are not those of this home");
 
     // Renamed since: the record of a backup cannot be taken back.
-    let projects = scene.engine.stores().projects();
+    let projects = fixture.engine.stores().projects();
     projects.rename("/app", "The app").unwrap();
-    assert!(continue_from(&scene, left, VERSION).is_ok(), "a first name is added: {partial:?}");
-    let (named, ends) = back_up(&scene);
+    assert!(continue_from(&fixture, left, VERSION).is_ok(), "a first name is added: {partial:?}");
+    let (named, ends) = back_up(&fixture);
     projects.rename("/app", "Another name").unwrap();
     assert!(matches!(
-        continue_from(&scene, &named[..ends[3]], VERSION),
+        continue_from(&fixture, &named[..ends[3]], VERSION),
         Err(BackupError::CannotContinue("a project in it has changed"))
     ));
 }

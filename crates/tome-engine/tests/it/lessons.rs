@@ -7,33 +7,34 @@ use serde_json::{Value, json};
 use tome_engine::{Caller, ToolAnswer};
 use tome_model::Scope;
 
+use crate::engine_fixture::EngineFixture;
 use crate::lessons_data::{KnownLesson, LESSONS, PLANS, UNRELATED};
-use crate::scene::Scene;
 
-fn call(scene: &Scene, tool: &str, arguments: &Value) -> ToolAnswer {
+fn call(fixture: &EngineFixture, tool: &str, arguments: &Value) -> ToolAnswer {
     let caller = Caller::default();
-    let answer = scene.engine.tools().unwrap().call(tool, &arguments.to_string(), &caller).unwrap();
+    let answer =
+        fixture.engine.tools().unwrap().call(tool, &arguments.to_string(), &caller).unwrap();
     assert_eq!(answer.failure, None, "{}", answer.text);
     answer
 }
 
-fn store(scene: &Scene, lesson: &KnownLesson) {
+fn store(fixture: &EngineFixture, lesson: &KnownLesson) {
     let arguments = json!({
         "type": lesson.kind, "title": lesson.title, "description": lesson.description,
         "content": lesson.content, "tags": lesson.tags,
     });
-    let stored = call(scene, "coder_memory_store", &arguments);
+    let stored = call(fixture, "coder_memory_store", &arguments);
     assert_eq!(stored.json["stored"][0]["decision"], "CREATE", "{}", stored.text);
 }
 
-fn scene_with(lessons: &[KnownLesson]) -> Scene {
-    let scene = Scene::new();
-    lessons.iter().for_each(|lesson| store(&scene, lesson));
-    scene
+fn fixture_with(lessons: &[KnownLesson]) -> EngineFixture {
+    let fixture = EngineFixture::new();
+    lessons.iter().for_each(|lesson| store(&fixture, lesson));
+    fixture
 }
 
-fn recall(scene: &Scene, arguments: &Value) -> Value {
-    call(scene, "coder_memory_recall", arguments).json
+fn recall(fixture: &EngineFixture, arguments: &Value) -> Value {
+    call(fixture, "coder_memory_recall", arguments).json
 }
 
 fn titles(recalled: &Value) -> Vec<&str> {
@@ -41,8 +42,8 @@ fn titles(recalled: &Value) -> Vec<&str> {
     lessons.map(|lesson| lesson["title"].as_str().unwrap()).collect()
 }
 
-fn ask(scene: &Scene, question: &str) -> Vec<String> {
-    let found = recall(scene, &json!({ "question": question }));
+fn ask(fixture: &EngineFixture, question: &str) -> Vec<String> {
+    let found = recall(fixture, &json!({ "question": question }));
     titles(&found).into_iter().map(str::to_owned).collect()
 }
 
@@ -58,10 +59,10 @@ struct Figures {
 }
 
 /// Asks questions with the titles of their lessons, and returns a line of figures per kind.
-fn measure(scene: &Scene, questions: &[(&'static str, &str, Option<&str>)]) -> String {
+fn measure(fixture: &EngineFixture, questions: &[(&'static str, &str, Option<&str>)]) -> String {
     let mut all: BTreeMap<&str, Figures> = BTreeMap::new();
     for (kind, question, title) in questions {
-        let found = ask(scene, question);
+        let found = ask(fixture, question);
         let figures = all.entry(kind).or_default();
         figures.count += 1;
         figures.found += usize::from(found.iter().any(|one| Some(one.as_str()) == *title));
@@ -90,7 +91,7 @@ fn questions_find_their_lessons_and_hardly_any_others() {
         plan: 6 asked, 4 found, 4 first, 0 wrong
         unrelated: 28 asked, 0 found, 0 first, 4 wrong
     "#]]
-    .assert_eq(&measure(&scene_with(LESSONS), &questions));
+    .assert_eq(&measure(&fixture_with(LESSONS), &questions));
 }
 
 #[test]
@@ -110,19 +111,20 @@ fn few_lessons_answer_no_questions_about_others() {
         others: 46 asked, 0 found, 0 first, 3 wrong
         unrelated: 28 asked, 0 found, 0 first, 1 wrong
     "#]]
-    .assert_eq(&measure(&scene_with(known), &questions));
+    .assert_eq(&measure(&fixture_with(known), &questions));
 }
 
 #[test]
 fn an_answer_has_the_whole_lesson_its_location_and_the_reason() {
-    let scene = scene_with(&LESSONS[..8]);
-    let found = recall(&scene, &json!({ "question": "How do I bisect a flaky test by its seed?" }));
+    let fixture = fixture_with(&LESSONS[..8]);
+    let found =
+        recall(&fixture, &json!({ "question": "How do I bisect a flaky test by its seed?" }));
     assert_eq!(titles(&found), ["Bisect a flaky test by its seed"]);
     assert_eq!(found["types"], json!(["procedural"]));
     assert_eq!(found["keywords"], json!(["bisect", "flaky", "test", "seed"]));
     assert_eq!((&found["files_read"], &found["hints"]), (&json!(1), &json!([])));
     let lesson = &found["insights"][0];
-    let file = scene.home().join("coder").join(lesson["path"].as_str().unwrap());
+    let file = fixture.home().join("coder").join(lesson["path"].as_str().unwrap());
     let line = usize::try_from(lesson["line"].as_u64().unwrap()).unwrap();
     let text = std::fs::read_to_string(file).unwrap();
     let there: Vec<&str> = text.lines().skip(line - 1).collect();
@@ -132,7 +134,7 @@ fn an_answer_has_the_whole_lesson_its_location_and_the_reason() {
     assert_eq!(lesson["why"], r#"Strong match: it has "bisect", "flaky", "test", "seed"."#);
     // In other words, and of another type than the question suggests.
     let question = "How do I clean user input against scripts in HTML, a shell or a query?";
-    let found = recall(&scene, &json!({ "question": question }));
+    let found = recall(&fixture, &json!({ "question": question }));
     assert_eq!(titles(&found), ["Escape output rather than input"]);
     assert_eq!(found["types"], json!(["episodic", "procedural", "semantic"]));
     assert_eq!(
@@ -143,12 +145,12 @@ fn an_answer_has_the_whole_lesson_its_location_and_the_reason() {
 
 #[test]
 fn keywords_and_types_are_kept_to() {
-    let scene = scene_with(&LESSONS[..8]);
+    let fixture = fixture_with(&LESSONS[..8]);
     let keywords = json!(["mutex", "await", "guard"]);
-    let found = recall(&scene, &json!({ "keywords": keywords }));
+    let found = recall(&fixture, &json!({ "keywords": keywords }));
     assert_eq!(titles(&found), ["Hold no mutex across an await"]);
     let others = json!({ "keywords": keywords, "types": ["procedural", "episodic"] });
-    let found = recall(&scene, &others);
+    let found = recall(&fixture, &others);
     assert_eq!(titles(&found), Vec::<&str>::new());
     assert_eq!(found["types"], json!(["episodic", "procedural"]));
     assert_eq!(
@@ -163,10 +165,10 @@ fn keywords_and_types_are_kept_to() {
 
 #[test]
 fn lessons_written_changed_and_deleted_by_hand_are_seen_at_once() {
-    let scene = scene_with(&LESSONS[..8]);
+    let fixture = fixture_with(&LESSONS[..8]);
     let question = "a secret token was pasted into the chat";
-    assert_eq!(ask(&scene, question), Vec::<String>::new());
-    let file = scene.home().join("coder/episodic/secrets.md");
+    assert_eq!(ask(&fixture, question), Vec::<String>::new());
+    let file = fixture.home().join("coder/episodic/secrets.md");
     let lesson = |title: &str, content: &str| {
         let text = format!("# Secrets\n\n**Title:** {title}\n\n**Content:** {content}\n");
         std::fs::write(&file, text).unwrap();
@@ -175,36 +177,36 @@ fn lessons_written_changed_and_deleted_by_hand_are_seen_at_once() {
         "A token was posted in a channel",
         "Somebody copied a secret into the messenger. Revoke it.",
     );
-    assert_eq!(ask(&scene, question), ["A token was posted in a channel"]);
+    assert_eq!(ask(&fixture, question), ["A token was posted in a channel"]);
     lesson("Tabs are wider", "Indent by four columns in the editor.");
-    assert_eq!(ask(&scene, question), Vec::<String>::new());
-    assert_eq!(ask(&scene, "how wide are tabs in the editor?"), ["Tabs are wider"]);
+    assert_eq!(ask(&fixture, question), Vec::<String>::new());
+    assert_eq!(ask(&fixture, "how wide are tabs in the editor?"), ["Tabs are wider"]);
     std::fs::remove_file(&file).unwrap();
-    assert_eq!(ask(&scene, "how wide are tabs in the editor?"), Vec::<String>::new());
+    assert_eq!(ask(&fixture, "how wide are tabs in the editor?"), Vec::<String>::new());
 }
 
 #[test]
 fn several_lessons_on_one_subject_are_an_answer_and_scattered_ones_advise_tidying() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     for number in 0..7 {
         let text = format!(
             "**Title:** Zebra yak {number}\n\n**Content:** Gnu {}.\n",
             "n".repeat(number + 1)
         );
-        scene.write_note(Scope::Coder, &format!("semantic/t{number}/t{number}.md"), &text);
+        fixture.write_note(Scope::Coder, &format!("semantic/t{number}/t{number}.md"), &text);
     }
-    let found = recall(&scene, &json!({ "question": "zebra yak gnu" }));
+    let found = recall(&fixture, &json!({ "question": "zebra yak gnu" }));
     assert_eq!((titles(&found).len(), &found["files_read"]), (3, &json!(7)));
     assert_eq!(
         found["hints"],
         json!(["the answer is spread over 7 files: run `tome coder tidy` to reorganise them"])
     );
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     for path in ["semantic/a.md", "semantic/b.md"] {
         let text = "**Title:** Zebra yak\n\n**Content:** Gnu here.\n";
-        scene.write_note(Scope::Coder, path, text);
+        fixture.write_note(Scope::Coder, path, text);
     }
-    let found = recall(&scene, &json!({ "question": "zebra yak gnu" }));
+    let found = recall(&fixture, &json!({ "question": "zebra yak gnu" }));
     assert_eq!(
         found["hints"],
         json!(["some of these say the same: run `tome coder tidy` to merge them"])

@@ -9,6 +9,7 @@
 )]
 
 mod backup;
+mod engine_fixture;
 mod intake;
 mod lessons;
 mod lessons_data;
@@ -21,7 +22,6 @@ mod recall_properties;
 mod recall_questions;
 mod recall_races;
 mod recall_rebuild;
-mod scene;
 mod session_transcript;
 mod spool;
 mod tools;

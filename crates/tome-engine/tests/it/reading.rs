@@ -10,13 +10,13 @@ use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 use tome_redact::Redactor;
 use tome_testkit::TickingClock;
 
-struct Scene {
+struct StoresFixture {
     _folder: tempfile::TempDir,
     stores: Arc<Stores>,
     intake: Intake,
 }
 
-fn scene(mode: StoreMode) -> Scene {
+fn stores_fixture(mode: StoreMode) -> StoresFixture {
     let folder = tome_testkit::temporary_folder();
     let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
     let stores = Arc::new(Stores::new(
@@ -26,7 +26,11 @@ fn scene(mode: StoreMode) -> Scene {
         Arc::clone(&clock),
     ));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
-    Scene { _folder: folder, intake: Intake::new(sealer, Arc::clone(&stores), clock), stores }
+    StoresFixture {
+        _folder: folder,
+        intake: Intake::new(sealer, Arc::clone(&stores), clock),
+        stores,
+    }
 }
 
 fn draft(cwd: &str, at: u64) -> Draft {
@@ -42,8 +46,8 @@ fn draft(cwd: &str, at: u64) -> Draft {
     line.into_draft().unwrap()
 }
 
-fn texts(scene: &Scene, question: &EventQuery) -> Vec<String> {
-    let answer = scene.stores.query_events(question).unwrap();
+fn texts(fixture: &StoresFixture, question: &EventQuery) -> Vec<String> {
+    let answer = fixture.stores.query_events(question).unwrap();
     answer.events.into_iter().map(|event| event.text).collect()
 }
 
@@ -54,31 +58,31 @@ fn everything() -> EventQuery {
 #[test]
 fn projects_are_merged_by_event_time() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let scene = scene(mode);
+        let fixture = stores_fixture(mode);
         let drafts =
             vec![draft("/nowhere/a", 30), draft("/nowhere/b", 20), draft("/nowhere/a", 10)];
-        assert!(scene.intake.ingest(drafts.clone()).iter().all(|one| {
+        assert!(fixture.intake.ingest(drafts.clone()).iter().all(|one| {
             one.as_ref().is_ok_and(|appended| appended.outcome == AppendOutcome::Stored)
         }));
-        assert!(scene.intake.ingest(drafts).iter().all(|one| {
+        assert!(fixture.intake.ingest(drafts).iter().all(|one| {
             one.as_ref().is_ok_and(|appended| appended.outcome == AppendOutcome::Duplicate)
         }));
         let all = ["10 in /nowhere/a", "20 in /nowhere/b", "30 in /nowhere/a"];
-        assert_eq!(texts(&scene, &everything()), all);
+        assert_eq!(texts(&fixture, &everything()), all);
         let newest = EventQuery { newest_first: true, ..everything() };
-        assert_eq!(texts(&scene, &newest), [all[2], all[1], all[0]]);
+        assert_eq!(texts(&fixture, &newest), [all[2], all[1], all[0]]);
         let one = EventQuery { project: Some("/nowhere/b".into()), ..everything() };
-        assert_eq!(texts(&scene, &one), [all[1]]);
+        assert_eq!(texts(&fixture, &one), [all[1]]);
         let range = EventQuery { from: Some(Millis(20)), to: Some(Millis(30)), ..everything() };
-        assert_eq!(texts(&scene, &range), [all[1]]);
+        assert_eq!(texts(&fixture, &range), [all[1]]);
     }
 }
 
 /// Reads all pages of a query; returns the texts.
-fn paged(scene: &Scene, mut question: EventQuery) -> Vec<String> {
+fn paged(fixture: &StoresFixture, mut question: EventQuery) -> Vec<String> {
     let mut paged = Vec::new();
     loop {
-        let answer = scene.stores.query_events(&question).unwrap();
+        let answer = fixture.stores.query_events(&question).unwrap();
         assert!(answer.events.len() <= question.events_max);
         paged.extend(answer.events.into_iter().map(|event| event.text));
         match answer.more_after {
@@ -118,13 +122,13 @@ proptest! {
     fn pages_add_up_to_the_full_listing(
         arrivals in arrivals(), shared_ids: bool, of_session: bool,
     ) {
-        let scene = scene(StoreMode::PerProject);
+        let fixture = stores_fixture(StoreMode::PerProject);
         let mut counts = [0; CWDS.len()];
         let drafts = arrivals.iter().enumerate().map(|(n, &(which, at))| {
             counts[which] += 1;
             arrival(n, which, at, shared_ids.then_some(counts[which]))
         });
-        scene.intake.ingest(drafts.collect());
+        fixture.intake.ingest(drafts.collect());
         // Texts sort as events do: by time, project, arrival.
         let mut expected: Vec<String> = arrivals.iter().enumerate()
             .map(|(n, (which, at))| format!("{at} {which} {n:02}")).collect();
@@ -133,28 +137,28 @@ proptest! {
             newest_first,
             ..everything()
         };
-        let whole = texts(&scene, &question(false));
+        let whole = texts(&fixture, &question(false));
         let mut sorted = whole.clone();
         sorted.sort();
         expected.sort();
         prop_assert_eq!(&sorted, &expected);
         let reversed: Vec<String> = whole.iter().rev().cloned().collect();
-        prop_assert_eq!(&texts(&scene, &question(true)), &reversed);
+        prop_assert_eq!(&texts(&fixture, &question(true)), &reversed);
         for events_max in 1..=arrivals.len() {
             let page = |newest_first| EventQuery { events_max, ..question(newest_first) };
-            prop_assert_eq!(&paged(&scene, page(false)), &whole);
-            prop_assert_eq!(&paged(&scene, page(true)), &reversed);
+            prop_assert_eq!(&paged(&fixture, page(false)), &whole);
+            prop_assert_eq!(&paged(&fixture, page(true)), &reversed);
         }
     }
 
     #[test]
     fn unified_and_per_project_stores_give_the_same_events(arrivals in arrivals()) {
         let in_mode = |mode| {
-            let scene = scene(mode);
+            let fixture = stores_fixture(mode);
             let drafts = arrivals.iter().enumerate();
             let drafts = drafts.map(|(n, &(which, at))| arrival(n, which, at, None));
-            scene.intake.ingest(drafts.collect());
-            texts(&scene, &everything())
+            fixture.intake.ingest(drafts.collect());
+            texts(&fixture, &everything())
         };
         // Sorted by time; within a time and a project, in order of arrival.
         let by_project = |mut texts: Vec<String>| {
@@ -175,79 +179,79 @@ proptest! {
 #[test]
 fn many_projects_are_read_a_few_at_a_time() {
     const PROJECTS: u64 = 27;
-    let scene = scene(StoreMode::PerProject);
+    let fixture = stores_fixture(StoreMode::PerProject);
     for n in 0..PROJECTS {
         let cwd = format!("/nowhere/p{n:02}");
-        scene.intake.ingest((0..3).map(|k| draft(&cwd, n % 7 + 10 * k)).collect());
+        fixture.intake.ingest((0..3).map(|k| draft(&cwd, n % 7 + 10 * k)).collect());
     }
-    let whole = texts(&scene, &everything());
+    let whole = texts(&fixture, &everything());
     assert_eq!(whole.len() as u64, 3 * PROJECTS);
-    assert!(scene.stores.open_stores().len() <= 12, "{}", scene.stores.open_stores().len());
+    assert!(fixture.stores.open_stores().len() <= 12, "{}", fixture.stores.open_stores().len());
     let moment = |text: &String| text.split(' ').next().unwrap().parse::<u64>().unwrap();
     assert!(whole.is_sorted_by_key(moment));
     let reversed: Vec<String> = whole.iter().rev().cloned().collect();
     for events_max in [30, 80, 81] {
         let page = EventQuery { events_max, ..everything() };
-        assert_eq!(paged(&scene, page.clone()), whole);
-        assert_eq!(paged(&scene, EventQuery { newest_first: true, ..page }), reversed);
+        assert_eq!(paged(&fixture, page.clone()), whole);
+        assert_eq!(paged(&fixture, EventQuery { newest_first: true, ..page }), reversed);
     }
     let small = EventQuery { bytes_max: 9_000, ..everything() };
-    assert_eq!(paged(&scene, small), whole);
+    assert_eq!(paged(&fixture, small), whole);
     let exact = EventQuery { events_max: 81, ..everything() };
-    assert_eq!(scene.stores.query_events(&exact).unwrap().more_after, None);
+    assert_eq!(fixture.stores.query_events(&exact).unwrap().more_after, None);
     // A single event, by its id and by a prefix of it.
-    let event = scene.stores.query_events(&everything()).unwrap().events.pop().unwrap();
+    let event = fixture.stores.query_events(&everything()).unwrap().events.pop().unwrap();
     let id = event.id.as_str();
-    assert_eq!(scene.stores.find_event(id, None).unwrap(), event);
-    assert_eq!(scene.stores.find_event(id.split_at(id.len() - 1).0, None).unwrap(), event);
+    assert_eq!(fixture.stores.find_event(id, None).unwrap(), event);
+    assert_eq!(fixture.stores.find_event(id.split_at(id.len() - 1).0, None).unwrap(), event);
 }
 
 #[test]
 fn an_unreadable_store_is_skipped_and_named() {
-    let scene = scene(StoreMode::PerProject);
-    scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/b", 2)]);
-    let bad = scene.stores.find_store_path("/nowhere/b").unwrap();
-    scene.stores.close_idle(0);
+    let fixture = stores_fixture(StoreMode::PerProject);
+    fixture.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/b", 2)]);
+    let bad = fixture.stores.find_store_path("/nowhere/b").unwrap();
+    fixture.stores.close_idle(0);
     std::fs::write(bad.join("STORE"), "no such thing\n").unwrap();
-    let answer = scene.stores.query_events(&everything()).unwrap();
+    let answer = fixture.stores.query_events(&everything()).unwrap();
     assert_eq!(answer.events.len(), 1);
     assert_eq!(answer.skipped.len(), 1);
     assert!(answer.skipped[0].contains(bad.to_str().unwrap()), "{:?}", answer.skipped);
     let alone = EventQuery { project: Some("/nowhere/b".into()), ..everything() };
-    assert!(scene.stores.query_events(&alone).is_err());
+    assert!(fixture.stores.query_events(&alone).is_err());
     let id = answer.events[0].id.as_str();
-    assert!(scene.stores.find_event(id, None).is_ok());
-    let missing = scene.stores.find_event("missing", None).unwrap_err().to_string();
+    assert!(fixture.stores.find_event(id, None).is_ok());
+    let missing = fixture.stores.find_event("missing", None).unwrap_err().to_string();
     assert!(missing.contains("no event missing") && missing.contains("STORE"), "{missing}");
     // Its events are rejected, those of other stores are not.
-    let answers = scene.intake.ingest(vec![draft("/nowhere/b", 3), draft("/nowhere/a", 4)]);
+    let answers = fixture.intake.ingest(vec![draft("/nowhere/b", 3), draft("/nowhere/a", 4)]);
     assert!(answers[0].is_err() && answers[1].is_ok());
 }
 
 #[test]
 fn a_forged_continuation_is_rejected() {
-    let scene = scene(StoreMode::PerProject);
-    scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
+    let fixture = stores_fixture(StoreMode::PerProject);
+    fixture.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
     let mut question = EventQuery { events_max: 1, ..everything() };
-    let made = scene.stores.query_events(&question).unwrap().more_after.unwrap();
+    let made = fixture.stores.query_events(&question).unwrap().more_after.unwrap();
     for text in ["", "1", "1:2", "1:2:", "x:1:a", "1:x:a", "01:1:a", "+1:1:a", "1:e1"] {
         question.after = Some(text.to_owned());
-        let error = scene.stores.query_events(&question).unwrap_err().to_string();
+        let error = fixture.stores.query_events(&question).unwrap_err().to_string();
         assert!(error.contains("continuation"), "{error}");
         assert!(error.contains("not made by GetEvents"), "{error}");
     }
     question.after = Some(made);
-    assert_eq!(texts(&scene, &question), ["2 in /nowhere/a"]);
+    assert_eq!(texts(&fixture, &question), ["2 in /nowhere/a"]);
 }
 
 #[test]
-fn session_statistics_do_not_change_when_the_worker_runs_again() {
-    let scene = scene(StoreMode::PerProject);
-    scene.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
-    let store = scene.stores.open_project("/nowhere/a").unwrap();
+fn session_statistics_do_not_change_when_they_catch_up_again() {
+    let fixture = stores_fixture(StoreMode::PerProject);
+    fixture.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
+    let store = fixture.stores.open_project("/nowhere/a").unwrap();
     assert_eq!(catch_up_session_stats(&store).unwrap(), 5);
     assert_eq!(catch_up_session_stats(&store).unwrap(), 0);
-    scene.intake.ingest(vec![draft("/nowhere/a", 9)]);
+    fixture.intake.ingest(vec![draft("/nowhere/a", 9)]);
     assert_eq!(catch_up_session_stats(&store).unwrap(), 1);
     let tallies = store.all_session_stats().unwrap();
     assert_eq!(tallies.len(), 1);
@@ -259,39 +263,39 @@ fn session_statistics_do_not_change_when_the_worker_runs_again() {
 
 #[test]
 fn upkeep_does_not_keep_a_store_open() {
-    let scene = scene(StoreMode::PerProject);
-    let store = scene.stores.open_project("/nowhere/a").unwrap();
+    let fixture = stores_fixture(StoreMode::PerProject);
+    let store = fixture.stores.open_project("/nowhere/a").unwrap();
     let path = store.path().to_path_buf();
     drop(store);
     // Each look at the clock is a millisecond.
     for _ in 0..10 {
-        drop(scene.stores.open_for_upkeep(&path).unwrap());
+        drop(fixture.stores.open_for_upkeep(&path).unwrap());
     }
-    assert_eq!(scene.stores.close_idle(10), 1);
+    assert_eq!(fixture.stores.close_idle(10), 1);
     // One that upkeep has opened stays open as long as any other.
-    drop(scene.stores.open_for_upkeep(&path).unwrap());
-    assert_eq!(scene.stores.close_idle(10), 0);
+    drop(fixture.stores.open_for_upkeep(&path).unwrap());
+    assert_eq!(fixture.stores.close_idle(10), 0);
     // And use does keep it open.
     for _ in 0..10 {
-        drop(scene.stores.open(&path).unwrap());
+        drop(fixture.stores.open(&path).unwrap());
     }
-    assert_eq!(scene.stores.close_idle(10), 0);
+    assert_eq!(fixture.stores.close_idle(10), 0);
 }
 
 #[test]
 fn an_idle_store_is_closed_and_reopened() {
-    let scene = scene(StoreMode::PerProject);
-    scene.intake.ingest(vec![draft("/nowhere/a", 1)]);
-    assert_eq!(scene.stores.open_stores().len(), 1);
-    let held = scene.stores.open_project("/nowhere/a").unwrap();
-    assert_eq!(scene.stores.close_idle(0), 0);
+    let fixture = stores_fixture(StoreMode::PerProject);
+    fixture.intake.ingest(vec![draft("/nowhere/a", 1)]);
+    assert_eq!(fixture.stores.open_stores().len(), 1);
+    let held = fixture.stores.open_project("/nowhere/a").unwrap();
+    assert_eq!(fixture.stores.close_idle(0), 0);
     drop(held);
     // The writer thread releases the store shortly after it replied.
     let closed = (0..1_000_000).any(|_| {
         std::thread::yield_now();
-        scene.stores.close_idle(0) == 1
+        fixture.stores.close_idle(0) == 1
     });
     assert!(closed);
-    assert!(scene.stores.open_stores().is_empty());
-    assert_eq!(texts(&scene, &everything()), ["1 in /nowhere/a"]);
+    assert!(fixture.stores.open_stores().is_empty());
+    assert_eq!(texts(&fixture, &everything()), ["1 in /nowhere/a"]);
 }

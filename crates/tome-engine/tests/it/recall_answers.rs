@@ -4,18 +4,26 @@ use serde_json::json;
 use tome_model::Scope;
 use tome_recall::{Across, QueryOrigin, QuerySyntax, RecallLimits, RecallQuery, RecallScope, Tier};
 
-use crate::scene::{MINUTE_MS, NOW, ROOT, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, NOW, ROOT};
 
 const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
 
-fn store_event(scene: &Scene, session: &str, number: u64, at: u64, kind: &str, text: &str) {
+fn store_event(
+    fixture: &EngineFixture,
+    session: &str,
+    number: u64,
+    at: u64,
+    kind: &str,
+    text: &str,
+) {
     let id = format!("{session}-{number}");
-    scene.ingest([json!({"id": id, "session_id": session, "kind": kind, "at": at, "text": text})]);
+    fixture
+        .ingest([json!({"id": id, "session_id": session, "kind": kind, "at": at, "text": text})]);
 }
 
 #[test]
 fn answers_are_identical_after_a_rebuild() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     let topics = ["refresh tokens", "the lexer cache", "retry limits", "the release notes"];
     for (day, topic) in (1..).zip(topics) {
         for turn in 0..6_u64 {
@@ -23,28 +31,28 @@ fn answers_are_identical_after_a_rebuild() {
             let session = format!("session-{day}");
             let (number, answer) = (turn * 2, turn * 2 + 1);
             let prompt = format!("how do we rotate {topic} in step {turn} of the deployment?");
-            store_event(&scene, &session, number, at, "user_message", &prompt);
+            store_event(&fixture, &session, number, at, "user_message", &prompt);
             let reply =
                 format!("step {turn}: {topic} are rotated by the deployment of stage {turn}");
-            store_event(&scene, &session, answer, at + 1_000, "assistant_message", &reply);
+            store_event(&fixture, &session, answer, at + 1_000, "assistant_message", &reply);
         }
         // In steps, as a daemon would: a rebuild then has to arrive at the same by one long step.
-        scene.engine.catch_up_project(ROOT).unwrap();
+        fixture.engine.catch_up_project(ROOT).unwrap();
     }
     let facts = "# Facts\n\n<!-- META: - keywords: [\"rotation\"] -->\n\nTokens are rotated weekly.\n\n## Deployment\n\nThe deployment has six steps.\n";
-    scene.write_note(Scope::Project, "facts/project.md", facts);
-    scene.write_note(
+    fixture.write_note(Scope::Project, "facts/project.md", facts);
+    fixture.write_note(
         Scope::Coder,
         "semantic/deployment.md",
         "# Deployment\n\nRotate tokens before a deployment.\n",
     );
-    let explicit = scene.query("rotate refresh tokens during the deployment");
+    let explicit = fixture.query("rotate refresh tokens during the deployment");
     // A query notices which notes are not indexed yet.
-    scene.search(&explicit);
-    scene.engine.catch_up_project(ROOT).unwrap();
-    scene.engine.recall().catch_up_note_indexes(&|| false).unwrap();
+    fixture.search(&explicit);
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    fixture.engine.recall().catch_up_note_indexes(&|| false).unwrap();
 
-    let mut queries = vec![explicit.clone(), scene.query("last week"), scene.query("rotation")];
+    let mut queries = vec![explicit.clone(), fixture.query("last week"), fixture.query("rotation")];
     for scope in [RecallScope::Messages, RecallScope::Contents, RecallScope::Notes] {
         let mut query = explicit.clone();
         query.filter.scope = scope;
@@ -68,7 +76,7 @@ fn answers_are_identical_after_a_rebuild() {
     let syntax = QuerySyntax::Regex;
     queries.push(RecallQuery { text: "stage [24]".to_owned(), syntax, ..explicit });
 
-    let answers = || queries.iter().map(|query| scene.search(query)).collect::<Vec<_>>();
+    let answers = || queries.iter().map(|query| fixture.search(query)).collect::<Vec<_>>();
     let before = answers();
     for (query, answer) in queries.iter().zip(&before) {
         assert!(!answer.hits.is_empty(), "{query:?}");
@@ -76,8 +84,8 @@ fn answers_are_identical_after_a_rebuild() {
     }
     assert!(before.iter().flat_map(|answer| &answer.hits).any(|hit| !hit.also.is_empty()));
 
-    let store = scene.engine.stores().open_project(ROOT).unwrap();
-    scene.engine.rebuild(&store).unwrap();
+    let store = fixture.engine.stores().open_project(ROOT).unwrap();
+    fixture.engine.rebuild(&store).unwrap();
     for ((query, before), after) in queries.iter().zip(&before).zip(answers()) {
         assert_eq!(after, *before, "{query:?}");
     }
@@ -85,16 +93,16 @@ fn answers_are_identical_after_a_rebuild() {
 
 #[test]
 fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
-    let scene = Scene::new();
-    store_event(&scene, "session-1", 0, NOW.0, "user_message", "what about the harbour?");
-    scene.engine.catch_up_project(ROOT).unwrap();
+    let fixture = EngineFixture::new();
+    store_event(&fixture, "session-1", 0, NOW.0, "user_message", "what about the harbour?");
+    fixture.engine.catch_up_project(ROOT).unwrap();
     let note = "# Harbour\n\nShips enter at high tide.\n\n<!-- META: - created: 2026-01-15T10:30:00Z - keywords: [\"anchorage\"] -->\n\nThe pilot boards at the lighthouse.\n";
-    scene.write_note(Scope::Project, "facts/harbour.md", note);
+    fixture.write_note(Scope::Project, "facts/harbour.md", note);
 
     let found = |text: &str| {
-        let mut query = scene.query(text);
+        let mut query = fixture.query(text);
         query.filter.scope = RecallScope::Notes;
-        let answer = scene.search(&query);
+        let answer = fixture.search(&query);
         let texts = answer.hits.into_iter().map(|hit| (hit.citation, hit.text));
         (answer.behind, texts.collect::<Vec<_>>())
     };
@@ -108,25 +116,25 @@ fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
         assert_eq!(found("2026-01-15T10:30:00Z created").1, Vec::new());
     };
     check(1);
-    scene.engine.catch_up_project(ROOT).unwrap();
+    fixture.engine.catch_up_project(ROOT).unwrap();
     check(0);
 }
 
 #[test]
 fn pages_of_an_answer_list_every_hit_once() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     for number in 0..23_u64 {
         let session = format!("session-{}", number % 4);
         let text = format!("the deployment of stage {number} rotates the refresh tokens");
-        store_event(&scene, &session, number, NOW.0 - number * MINUTE_MS, "user_message", &text);
+        store_event(&fixture, &session, number, NOW.0 - number * MINUTE_MS, "user_message", &text);
     }
-    scene.engine.catch_up_project(ROOT).unwrap();
-    let mut query = scene.query("deployment rotates refresh tokens");
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    let mut query = fixture.query("deployment rotates refresh tokens");
     query.filter.scope = RecallScope::Messages;
     let mut seen: Vec<String> = Vec::new();
     loop {
         query.limits = RecallLimits { hits: 5, tokens: None, skip: seen.len() };
-        let page = scene.search(&query);
+        let page = fixture.search(&query);
         if page.hits.is_empty() {
             break;
         }
@@ -138,7 +146,8 @@ fn pages_of_an_answer_list_every_hit_once() {
     assert_eq!(seen.len(), 23, "{seen:?}");
     // An answer cut short by its tokens is continued where it ended.
     query.limits = RecallLimits { hits: 5, tokens: None, skip: 3 };
-    let continued: Vec<String> = scene.search(&query).hits.into_iter().map(|hit| hit.id).collect();
+    let continued: Vec<String> =
+        fixture.search(&query).hits.into_iter().map(|hit| hit.id).collect();
     assert_eq!(continued, seen[3..5]);
 }
 
@@ -147,14 +156,14 @@ fn a_retracted_claim_is_not_a_hint() {
     let prompt = "why does the flaky lexer test fail on the build machine";
     let claim = "The flaky lexer test fails on the build machine because of the shared cache.";
     let hints = |correction: &str| {
-        let scene = Scene::new();
-        store_event(&scene, "old", 1, NOW.0 - DAY_MS, "user_message", "look at the lexer test");
-        store_event(&scene, "old", 2, NOW.0 - DAY_MS + 1, "assistant_message", claim);
+        let fixture = EngineFixture::new();
+        store_event(&fixture, "old", 1, NOW.0 - DAY_MS, "user_message", "look at the lexer test");
+        store_event(&fixture, "old", 2, NOW.0 - DAY_MS + 1, "assistant_message", claim);
         let later = NOW.0 - DAY_MS + 17 * MINUTE_MS;
-        store_event(&scene, "old", 3, later, "assistant_message", correction);
-        scene.engine.catch_up_project(ROOT).unwrap();
+        store_event(&fixture, "old", 3, later, "assistant_message", correction);
+        fixture.engine.catch_up_project(ROOT).unwrap();
         let origin = QueryOrigin::Proactive { prompt: prompt.to_owned() };
-        let answer = scene.search(&RecallQuery { origin, ..scene.query(prompt) });
+        let answer = fixture.search(&RecallQuery { origin, ..fixture.query(prompt) });
         answer
             .hits
             .into_iter()

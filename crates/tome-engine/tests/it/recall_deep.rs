@@ -10,77 +10,77 @@ use tome_home::Stores;
 use tome_model::Scope;
 use tome_recall::{RecallQuery, Tier};
 
-use super::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene, listed};
+use super::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT, listed};
 
 const EVENTS: u64 = 150;
 
-fn remembered() -> Scene {
-    remember_with(Scene::new())
+fn remembered() -> EngineFixture {
+    remember_with(EngineFixture::new())
 }
 
-fn remember_with(scene: Scene) -> Scene {
+fn remember_with(fixture: EngineFixture) -> EngineFixture {
     let topics = ["the cache of the build", "a retry of the upload", "the journal of the store"];
-    scene.ingest((0..EVENTS).zip(topics.iter().cycle()).map(|(n, topic)| {
+    fixture.ingest((0..EVENTS).zip(topics.iter().cycle()).map(|(n, topic)| {
         let at = MORNING_MS + n * MINUTE_MS / 4;
         json!({"id": format!("e{n}"), "at": at, "text": format!("message {n} is about {topic}")})
     }));
     let output = json!({"name": "bash", "input": {}, "output": "the upload was tried again"});
-    scene.ingest([json!({"id": "t1", "kind": "tool_result", "text": "", "tool": output})]);
-    scene.write_note(Scope::Project, "facts/project.md", "# Facts\n\nThe journal is kept.\n");
-    scene.search_indexed(&scene.query("journal"));
-    scene
+    fixture.ingest([json!({"id": "t1", "kind": "tool_result", "text": "", "tool": output})]);
+    fixture.write_note(Scope::Project, "facts/project.md", "# Facts\n\nThe journal is kept.\n");
+    fixture.search_indexed(&fixture.query("journal"));
+    fixture
 }
 
 /// Computes deep vectors until `stop` or nothing is left.
-fn catch_up_deep(scene: &Scene, stop: &dyn Fn() -> bool) -> u64 {
-    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
-    scene.engine.recall().catch_up_deep(&path, stop).unwrap().events
+fn catch_up_deep(fixture: &EngineFixture, stop: &dyn Fn() -> bool) -> u64 {
+    let path = fixture.engine.stores().find_store_path(ROOT).unwrap();
+    fixture.engine.recall().catch_up_deep(&path, stop).unwrap().events
 }
 
 /// Events done and still to do.
-fn progress(scene: &Scene) -> (u64, u64) {
-    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
-    let store = scene.engine.stores().open(&path).unwrap();
-    let report = scene.engine.recall().report_indexes(&store).unwrap().unwrap();
+fn progress(fixture: &EngineFixture) -> (u64, u64) {
+    let path = fixture.engine.stores().find_store_path(ROOT).unwrap();
+    let store = fixture.engine.stores().open(&path).unwrap();
+    let report = fixture.engine.recall().report_indexes(&store).unwrap().unwrap();
     let index = report.indexes.iter().find(|index| index.name == "deep/events").unwrap();
     (index.cursor, index.behind)
 }
 
-fn vectors_query(scene: &Scene, text: &str) -> RecallQuery {
-    RecallQuery { tier: Some(Tier::Vectors), ..scene.query(text) }
+fn vectors_query(fixture: &EngineFixture, text: &str) -> RecallQuery {
+    RecallQuery { tier: Some(Tier::Vectors), ..fixture.query(text) }
 }
 
 #[test]
 fn the_newest_come_first_and_nothing_waits_for_the_rest() {
-    let scene = remembered();
-    assert_eq!(progress(&scene), (0, EVENTS + 1));
+    let fixture = remembered();
+    assert_eq!(progress(&fixture), (0, EVENTS + 1));
     // Stops after the first batch.
     let calls = Cell::new(0);
     let stop = || calls.replace(calls.get() + 1) > 0;
-    let done = catch_up_deep(&scene, &stop);
+    let done = catch_up_deep(&fixture, &stop);
     assert!(done > 0 && done <= EVENTS, "{done}");
-    assert_eq!(progress(&scene), (done, EVENTS + 1 - done));
+    assert_eq!(progress(&fixture), (done, EVENTS + 1 - done));
     // Both speeds answer together.
-    let answer = scene.search(&vectors_query(&scene, "which message is about the journal?"));
+    let answer = fixture.search(&vectors_query(&fixture, "which message is about the journal?"));
     assert!(!answer.hits.is_empty() && answer.behind == 0, "{answer:#?}");
-    assert_eq!(catch_up_deep(&scene, &|| false), EVENTS + 1 - done);
-    assert_eq!(progress(&scene), (EVENTS + 1, 0));
-    assert_eq!(catch_up_deep(&scene, &|| false), 0);
-    scene.ingest([json!({"id": "new", "at": MORNING_MS, "text": "one more"})]);
-    assert_eq!((catch_up_deep(&scene, &|| false), progress(&scene)), (1, (EVENTS + 2, 0)));
+    assert_eq!(catch_up_deep(&fixture, &|| false), EVENTS + 1 - done);
+    assert_eq!(progress(&fixture), (EVENTS + 1, 0));
+    assert_eq!(catch_up_deep(&fixture, &|| false), 0);
+    fixture.ingest([json!({"id": "new", "at": MORNING_MS, "text": "one more"})]);
+    assert_eq!((catch_up_deep(&fixture, &|| false), progress(&fixture)), (1, (EVENTS + 2, 0)));
 }
 
 #[test]
 fn deep_vectors_rebuilt_in_another_order_give_the_same_results() {
-    let scene = remembered();
+    let fixture = remembered();
     let calls = Cell::new(0);
-    catch_up_deep(&scene, &|| calls.replace(calls.get() + 1) > 0);
-    catch_up_deep(&scene, &|| false);
+    catch_up_deep(&fixture, &|| calls.replace(calls.get() + 1) > 0);
+    catch_up_deep(&fixture, &|| false);
     let queries = ["which message is about the journal?", "upload tried once more", "message 12"];
-    let queries = queries.map(|text| vectors_query(&scene, text));
-    let before = queries.each_ref().map(|query| scene.search(query));
+    let queries = queries.map(|text| vectors_query(&fixture, text));
+    let before = queries.each_ref().map(|query| fixture.search(query));
     assert!(!before[0].hits.is_empty());
-    let folder = scene.project().join("finder/deep");
+    let folder = fixture.project().join("finder/deep");
     for damage in ["delete", "truncate", "foreign"] {
         match damage {
             "delete" => fs::remove_dir_all(&folder).unwrap(),
@@ -94,13 +94,13 @@ fn deep_vectors_rebuilt_in_another_order_give_the_same_results() {
             }
         }
         // The static vectors answer meanwhile.
-        assert!(!scene.search(&queries[0]).hits.is_empty(), "{damage}");
+        assert!(!fixture.search(&queries[0]).hits.is_empty(), "{damage}");
         for _ in 0..3 {
-            catch_up_deep(&scene, &|| false);
+            catch_up_deep(&fixture, &|| false);
         }
-        assert_eq!(progress(&scene), (EVENTS + 1, 0), "{damage}");
+        assert_eq!(progress(&fixture), (EVENTS + 1, 0), "{damage}");
         for (query, before) in queries.iter().zip(&before) {
-            assert_eq!(listed(&scene.search(query)), listed(before), "{damage}: {query:?}");
+            assert_eq!(listed(&fixture.search(query)), listed(before), "{damage}: {query:?}");
         }
     }
 }
@@ -159,11 +159,12 @@ impl Embedder for RepairingDeep {
 #[test]
 fn a_repair_does_not_wait_for_deep_vectors() {
     let deep = Arc::new(RepairingDeep::default());
-    let scene = remember_with(Scene::with_embedder(Arc::new(Repairing(Arc::clone(&deep)))));
-    assert!(deep.stores.set(Arc::clone(scene.engine.stores())).is_ok());
-    catch_up_deep(&scene, &|| false);
+    let fixture =
+        remember_with(EngineFixture::with_embedder(Arc::new(Repairing(Arc::clone(&deep)))));
+    assert!(deep.stores.set(Arc::clone(fixture.engine.stores())).is_ok());
+    catch_up_deep(&fixture, &|| false);
     assert_eq!(deep.repair.get(), Some(&Ok(())));
-    scene.search_indexed(&scene.query("journal"));
-    catch_up_deep(&scene, &|| false);
-    assert_eq!(progress(&scene), (EVENTS + 1, 0));
+    fixture.search_indexed(&fixture.query("journal"));
+    catch_up_deep(&fixture, &|| false);
+    assert_eq!(progress(&fixture), (EVENTS + 1, 0));
 }

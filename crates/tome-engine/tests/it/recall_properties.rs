@@ -10,7 +10,7 @@ use tome_recall::{
     Across, CitedContent, OpenedCitation, RecallHit, RecallScope, ThresholdPolicy, Tier, Viewpoint,
 };
 
-use crate::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT};
 
 /// One word of any script or none.
 fn word() -> impl Strategy<Value = String> {
@@ -45,7 +45,7 @@ struct Memory {
     done: Vec<String>,
     notes: Vec<String>,
     details: Vec<String>,
-    insights: Vec<String>,
+    lessons: Vec<String>,
     /// Text, first word and number of words of each query.
     queries: Vec<(prop::sample::Index, prop::sample::Index, usize)>,
 }
@@ -61,19 +61,19 @@ fn memory() -> impl Strategy<Value = Memory> {
         texts(1..3),
         prop::collection::vec(query, 6),
     )
-        .prop_map(|(messages, done, notes, details, insights, queries)| Memory {
+        .prop_map(|(messages, done, notes, details, lessons, queries)| Memory {
             messages,
             done,
             notes,
             details,
-            insights,
+            lessons,
             queries,
         })
 }
 
 impl Memory {
     fn questions(&self) -> Vec<String> {
-        let texts = [&self.messages, &self.done, &self.notes, &self.details, &self.insights];
+        let texts = [&self.messages, &self.done, &self.notes, &self.details, &self.lessons];
         let texts: Vec<&String> = texts.into_iter().flatten().collect();
         let question = |(text, from, count): &(prop::sample::Index, prop::sample::Index, usize)| {
             let words: Vec<&str> = texts[text.index(texts.len())].split_whitespace().collect();
@@ -84,27 +84,27 @@ impl Memory {
     }
 
     /// A home with these memories, in which only transcripts are up to date.
-    fn remembered(&self) -> Scene {
-        let scene = Scene::new();
-        scene.ingest(self.messages.iter().enumerate().map(|(n, text)| {
+    fn remembered(&self) -> EngineFixture {
+        let fixture = EngineFixture::new();
+        fixture.ingest(self.messages.iter().enumerate().map(|(n, text)| {
             json!({
                 "id": format!("s{n}"), "at": MORNING_MS + n as u64 * MINUTE_MS, "text": text,
                 "session_id": format!("s{}", n % 2),
                 "kind": if n % 3 == 0 { "user_message" } else { "assistant_message" },
             })
         }));
-        scene.ingest(self.done.iter().enumerate().map(|(n, text)| {
+        fixture.ingest(self.done.iter().enumerate().map(|(n, text)| {
             json!({
                 "id": format!("d{n}"), "at": MORNING_MS + 50 + n as u64 * MINUTE_MS, "text": "",
                 "session_id": "s1", "kind": "tool_result",
                 "tool": {"name": "Bash", "input": {"command": text}, "output": {"stdout": text}},
             })
         }));
-        let store = scene.engine.stores().open_project(ROOT).unwrap();
-        scene.engine.transcripts().catch_up(&store, &|| false).unwrap();
+        let store = fixture.engine.stores().open_project(ROOT).unwrap();
+        fixture.engine.transcripts().catch_up(&store, &|| false).unwrap();
         // Written by hand, without the tools' size limits.
         let write = |path: String, content: String| {
-            let file = scene.home().join(path);
+            let file = fixture.home().join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             fs::write(file, content).unwrap();
         };
@@ -112,15 +112,15 @@ impl Memory {
             let content = format!("# Note {n}\n\n{text}\n\n## Further\n\n{text}\n");
             write(format!("projects/--app--/memory/n{n}.md"), content);
         }
-        for (n, text) in self.insights.iter().enumerate() {
+        for (n, text) in self.lessons.iter().enumerate() {
             write(format!("coder/semantic/i{n}.md"), format!("# Insight {n}\n\n{text}\n"));
         }
-        let details = scene.project().join("sessions/s1/working-memory/detail");
+        let details = fixture.project().join("sessions/s1/working-memory/detail");
         assert!(details.is_dir());
         for (n, text) in self.details.iter().enumerate() {
             fs::write(details.join(format!("d{n}.md")), format!("# Detail\n{text}\n")).unwrap();
         }
-        scene
+        fixture
     }
 }
 
@@ -202,21 +202,21 @@ const WAYS: [(RecallScope, Option<Tier>, Across); 9] = [
 
 /// Runs each query in two ways, all of them in every tier and scope, and opens every result.
 /// Returns the number of hits.
-fn check_all(scene: &Scene, questions: &[String]) -> usize {
+fn check_all(fixture: &EngineFixture, questions: &[String]) -> usize {
     let from = Viewpoint { project: Some(ROOT.to_owned()), session: Some("s1".to_owned()) };
-    let citations = scene.engine.recall().citations();
+    let citations = fixture.engine.recall().citations();
     let mut hits = 0;
     for (question, (scope, tier, across)) in
         questions.iter().flat_map(|question| [question, question]).zip(WAYS.iter().cycle())
     {
-        let mut query = scene.query(question);
+        let mut query = fixture.query(question);
         query.filter.scope = *scope;
         query.filter.across = *across;
         query.filter.session = Some("s1".to_owned());
         query.limits.hits = 6;
         query.threshold = ThresholdPolicy::Ignore;
         query.tier = *tier;
-        let answer = match scene.engine.recall().search(&query) {
+        let answer = match fixture.engine.recall().search(&query) {
             Ok(answer) => answer,
             // Punctuation alone may be an empty query.
             Err(error) => {
@@ -243,12 +243,12 @@ proptest! {
 
     #[test]
     fn every_citation_opens_where_its_snippet_is(memory in memory()) {
-        let scene = memory.remembered();
+        let fixture = memory.remembered();
         let questions = memory.questions();
         // At once, without indexes, and after they have read everything.
-        let early = check_all(&scene, &questions);
-        scene.search_indexed(&scene.query("anything at all"));
-        let settled = check_all(&scene, &questions);
+        let early = check_all(&fixture, &questions);
+        fixture.search_indexed(&fixture.query("anything at all"));
+        let settled = check_all(&fixture, &questions);
         prop_assert!(early > 0 && settled > 0, "{early} and then {settled} hits for {questions:?}");
     }
 }

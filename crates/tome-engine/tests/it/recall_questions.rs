@@ -2,30 +2,30 @@
 
 use serde_json::json;
 
-use crate::scene::{MINUTE_MS, MORNING_MS, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS};
 
-/// A scene with these messages, a minute apart, each in its own session.
-fn scene_with(texts: &[&str]) -> Scene {
-    let scene = Scene::new();
-    scene.ingest((0..).zip(texts).map(|(n, text): (u64, _)| {
+/// A fixture with these messages, a minute apart, each in its own session.
+fn fixture_with(texts: &[&str]) -> EngineFixture {
+    let fixture = EngineFixture::new();
+    fixture.ingest((0..).zip(texts).map(|(n, text): (u64, _)| {
         json!({
             "id": format!("q{n}"), "session_id": format!("q{n}"),
             "at": MORNING_MS + n * MINUTE_MS, "text": text,
         })
     }));
-    scene
+    fixture
 }
 
 /// Checks the messages found without indexes, and then with them.
-fn find_in_any_tier(scene: &Scene, question: &str, check: impl Fn(&[String])) {
-    check(&scene.find_messages(question));
-    scene.catch_up();
-    check(&scene.find_messages(question));
+fn find_in_any_tier(fixture: &EngineFixture, question: &str, check: impl Fn(&[String])) {
+    check(&fixture.find_messages(question));
+    fixture.catch_up();
+    check(&fixture.find_messages(question));
 }
 
 #[test]
 fn both_of_two_questions_are_answered() {
-    let scene = scene_with(&[
+    let fixture = fixture_with(&[
         "The login button is teal.",
         "Invoices of the Hamburg office are printed on the second floor.",
         "Invoices of the Hamburg office were printed twice in May.",
@@ -35,7 +35,7 @@ fn both_of_two_questions_are_answered() {
         "The office in Hamburg moved; invoices and printers moved with it.",
     ]);
     let question = "Where are the printed invoices of the Hamburg office? And the login button?";
-    find_in_any_tier(&scene, question, |found| {
+    find_in_any_tier(&fixture, question, |found| {
         assert!(found.iter().any(|text| text.contains("teal")), "{found:#?}");
         assert!(found.iter().any(|text| text.contains("Hamburg")), "{found:#?}");
     });
@@ -46,40 +46,41 @@ fn the_end_of_a_long_question_is_searched() {
     let before: Vec<String> =
         (0..60).map(|n: u8| format!("{0}{0}matter", char::from(b'a' + n % 26))).collect();
     let before = before.join(" ");
-    let scene = scene_with(&["The zeppelin lands at noon.", &before, "The weather was fine."]);
+    let fixture = fixture_with(&["The zeppelin lands at noon.", &before, "The weather was fine."]);
     let question = format!("{before}, and when does the zeppelin land?");
-    let found = scene.find_messages(&question);
+    let found = fixture.find_messages(&question);
     assert!(!found.iter().any(|text| text.contains("weather")), "{found:#?}");
-    find_in_any_tier(&scene, &question, |found| {
+    find_in_any_tier(&fixture, &question, |found| {
         assert!(found.iter().any(|text| text.contains("zeppelin")), "{found:#?}");
     });
 }
 
 #[test]
 fn a_time_without_records_is_searched_as_text() {
-    let scene = scene_with(&["The turbine was oiled.", "Twenty years ago the turbine was oiled."]);
-    find_in_any_tier(&scene, "turbine oiled twenty years ago", |found| {
+    let fixture =
+        fixture_with(&["The turbine was oiled.", "Twenty years ago the turbine was oiled."]);
+    find_in_any_tier(&fixture, "turbine oiled twenty years ago", |found| {
         assert_eq!(found.first().map(|text| text.contains("years")), Some(true), "{found:#?}");
     });
 }
 
 #[test]
 fn a_time_phrase_without_records_does_not_suppress_results() {
-    let scene = scene_with(&["We rotate refresh tokens every 15 minutes.", "The tea is cold."]);
-    find_in_any_tier(&scene, "refresh three years ago", |found| {
+    let fixture = fixture_with(&["We rotate refresh tokens every 15 minutes.", "The tea is cold."]);
+    find_in_any_tier(&fixture, "refresh three years ago", |found| {
         assert!(found.first().is_some_and(|text| text.contains("rotate")), "{found:#?}");
     });
 }
 
 #[test]
 fn an_event_without_text_is_not_a_hit() {
-    let scene = Scene::new();
-    scene.ingest([
+    let fixture = EngineFixture::new();
+    fixture.ingest([
         json!({"id": "start", "kind": "session_start", "text": ""}),
         json!({"id": "ask", "at": MORNING_MS + 1, "text": "How is the zeppelin moored?"}),
         json!({"id": "say", "at": MORNING_MS + 2, "kind": "assistant_stop", "text": "By its nose."}),
     ]);
-    find_in_any_tier(&scene, "how is the zeppelin moored", |found| {
+    find_in_any_tier(&fixture, "how is the zeppelin moored", |found| {
         assert!(found.iter().any(|text| text.contains("zeppelin")), "{found:#?}");
         assert!(found.iter().all(|text| !text.is_empty()), "{found:#?}");
     });
@@ -88,19 +89,20 @@ fn an_event_without_text_is_not_a_hit() {
 /// A prompt that got no answer says nothing, however well its words match.
 #[test]
 fn an_unanswered_prompt_with_the_words_of_the_query_comes_last() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     let event = |n: u64, session: &str, kind: &str, text: &str| {
         let at = MORNING_MS + n * MINUTE_MS;
         json!({"id": format!("e{n}"), "session_id": session, "kind": kind, "at": at, "text": text})
     };
-    scene.ingest([
+    fixture.ingest([
         event(1, "s1", "user_message", "The prompts hang in the pty tests."),
         event(2, "s1", "assistant_message", "Set ACCESSIBLE=1, then huh reads from the pty."),
         event(3, "s1", "session_end", ""),
         event(4, "s2", "user_message", "How do I make huh read from the pty in our tests?"),
         event(5, "s2", "user_message", "[Request interrupted by user]"),
     ]);
-    let answer = scene.search_indexed(&scene.query("how do I make huh read from the pty in tests"));
+    let answer =
+        fixture.search_indexed(&fixture.query("how do I make huh read from the pty in tests"));
     let numbers: Vec<_> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
     assert!(numbers[0].contains("ACCESSIBLE=1"), "{numbers:#?}");
     assert!(numbers.last().unwrap().starts_with("How do I"), "{numbers:#?}");
@@ -109,19 +111,20 @@ fn an_unanswered_prompt_with_the_words_of_the_query_comes_last() {
 
 #[test]
 fn a_list_of_tasks_comes_after_a_message_about_them() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     let todo = json!({
         "name": "TodoWrite",
         "input": {"todos": [{"content": "Run the harbor tests with the seed", "status": "pending"}]},
         "output": "Todos have been modified",
     });
-    scene.ingest([
+    fixture.ingest([
         json!({"id": "ask", "at": MORNING_MS, "text": "Please look at the harbor suite."}),
         json!({"id": "todo", "at": MORNING_MS + 1, "kind": "tool_result", "text": "", "tool": todo}),
         json!({"id": "say", "at": MORNING_MS + 2, "kind": "assistant_stop",
             "text": "Use `make check SEED=7` for the harbor tests."}),
     ]);
-    let answer = scene.search_indexed(&scene.query("how do I run the harbor tests with the seed"));
+    let answer =
+        fixture.search_indexed(&fixture.query("how do I run the harbor tests with the seed"));
     let texts: Vec<_> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
     assert!(texts[0].contains("SEED=7"), "{texts:#?}");
 }

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
-use tome_contents::{Calendar, ContentsSettings, Extractive};
+use tome_contents::{Contents, ContentsSettings, Extractive};
 use tome_engine::{Intake, Sealer};
 use tome_finder::{EmbedError, Embedder, StaticEmbedder};
 use tome_home::{Home, NotebookOwner, Notebooks, Store, StoreMode, Stores};
@@ -78,8 +78,8 @@ fn open_recall(
     let projects = stores.shared_projects();
     let transcripts = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
-    let calendar =
-        Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
+    let contents =
+        Contents::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
     let notebooks = Arc::new(Notebooks::new(
         home.clone(),
         projects,
@@ -90,7 +90,7 @@ fn open_recall(
         home,
         Arc::clone(&stores),
         Arc::clone(&notebooks),
-        Arc::new(calendar),
+        Arc::new(contents),
         transcripts,
         embedder,
         clock,

@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::{Value, json};
 use tome_recall::{RecallAnswer, RecallQuery, Tier};
 
-use crate::scene::{MINUTE_MS, MORNING_MS, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS};
 
 /// Every query runs in each tier.
 const TIERS: [Tier; 4] = [Tier::Literal, Tier::Bm25, Tier::Vectors, Tier::Fused];
@@ -64,8 +64,8 @@ fn write(path: &Path, text: &str) {
 }
 
 /// Changes notes by hand, as an editor or a checkout does.
-fn edit_notes(scene: &Scene, round: u64) {
-    let notes = scene.project().join("memory/facts");
+fn edit_notes(fixture: &EngineFixture, round: u64) {
+    let notes = fixture.project().join("memory/facts");
     write(
         &notes.join("birds.md"),
         &format!("# Birds\n\nThe herons nest in March, seen {round} times.\n"),
@@ -82,14 +82,14 @@ fn edit_notes(scene: &Scene, round: u64) {
     write(&same, "# Same\n\nThe same words again, in a note.\n");
     let touched = SystemTime::UNIX_EPOCH + Duration::from_millis(MORNING_MS + round * 1_000);
     fs::File::options().write(true).open(&same).unwrap().set_modified(touched).unwrap();
-    let detail = scene.project().join("sessions/s1/working-memory/detail");
+    let detail = fixture.project().join("sessions/s1/working-memory/detail");
     write(&detail.join("plan.md"), &format!("# Plan\n\nDeploy number {round} in the evening.\n"));
 }
 
 /// The answers of every tier, without their stages, which count what was read.
-fn answers(scene: &Scene) -> Vec<RecallAnswer> {
+fn answers(fixture: &EngineFixture) -> Vec<RecallAnswer> {
     let ask = |(question, tier)| {
-        let answer = scene.search(&RecallQuery { tier: Some(tier), ..scene.query(question) });
+        let answer = fixture.search(&RecallQuery { tier: Some(tier), ..fixture.query(question) });
         RecallAnswer { stages: Vec::new(), ..answer }
     };
     let queries = QUESTIONS.into_iter().flat_map(|question| TIERS.map(|tier| (question, tier)));
@@ -98,26 +98,26 @@ fn answers(scene: &Scene) -> Vec<RecallAnswer> {
 
 #[test]
 fn a_grown_index_and_a_rebuilt_one_give_the_same_results() {
-    let scene = Scene::new();
-    let any = scene.query("the cache");
+    let fixture = EngineFixture::new();
+    let any = fixture.query("the cache");
     for round in 0..ROUNDS {
-        scene.ingest((0..9).map(|n| event(round, n)));
-        edit_notes(&scene, round);
-        scene.search_indexed(&any);
+        fixture.ingest((0..9).map(|n| event(round, n)));
+        edit_notes(&fixture, round);
+        fixture.search_indexed(&any);
     }
-    let grown = answers(&scene);
+    let grown = answers(&fixture);
     let found = grown.iter().filter(|answer| !answer.hits.is_empty()).count();
     assert!(found > grown.len() / 2, "{found} of {} questions find something", grown.len());
-    fs::remove_dir_all(scene.project().join("finder")).unwrap();
-    scene.search_indexed(&any);
-    for (grown, rebuilt) in grown.iter().zip(answers(&scene)) {
+    fs::remove_dir_all(fixture.project().join("finder")).unwrap();
+    fixture.search_indexed(&any);
+    for (grown, rebuilt) in grown.iter().zip(answers(&fixture)) {
         assert_eq!(*grown, rebuilt, "rebuilt while the home is open");
     }
-    let scene = scene.reopen(|scene| {
-        fs::remove_dir_all(scene.project().join("finder")).unwrap();
+    let fixture = fixture.reopen(|fixture| {
+        fs::remove_dir_all(fixture.project().join("finder")).unwrap();
     });
-    scene.search_indexed(&any);
-    for (grown, rebuilt) in grown.iter().zip(answers(&scene)) {
+    fixture.search_indexed(&any);
+    for (grown, rebuilt) in grown.iter().zip(answers(&fixture)) {
         assert_eq!(*grown, rebuilt, "rebuilt after the home was opened again");
     }
 }

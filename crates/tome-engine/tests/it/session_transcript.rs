@@ -13,7 +13,7 @@ use tome_recall::{SessionTranscriptLine, Transcripts};
 use tome_redact::Redactor;
 use tome_testkit::TickingClock;
 
-struct Scene {
+struct TranscriptFixture {
     _folder: tempfile::TempDir,
     stores: Arc<Stores>,
     intake: Intake,
@@ -24,7 +24,7 @@ struct Scene {
 
 const ROOT: &str = "/nowhere/app";
 
-impl Scene {
+impl TranscriptFixture {
     fn new(mode: StoreMode) -> Self {
         let folder = tome_testkit::temporary_folder();
         let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
@@ -129,32 +129,32 @@ fn session(name: &str) -> SessionId {
 #[test]
 fn one_line_per_event_in_order_of_arrival() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let mut scene = Scene::new(mode);
+        let mut fixture = TranscriptFixture::new(mode);
         for text in ["first\nand its second line", "日本 \u{2028} \u{1b}[31m", "last"] {
-            scene.record(ROOT, "s1", text);
-            scene.record(ROOT, "s 2/..", text);
+            fixture.record(ROOT, "s1", text);
+            fixture.record(ROOT, "s 2/..", text);
         }
-        scene.catch_up();
-        scene.check(ROOT, "s1");
-        scene.check(ROOT, "s 2/..");
-        let text = scene.text("s1");
+        fixture.catch_up();
+        fixture.check(ROOT, "s1");
+        fixture.check(ROOT, "s 2/..");
+        let text = fixture.text("s1");
         assert_eq!((text.lines().count(), text.ends_with("}\n")), (3, true));
         assert!(text.starts_with(r#"{"id":"e\"1\\","at":"1970-01-01T00:16:39.999Z","arrived":"#));
-        assert!(scene.file(ROOT, "s 2/..").ends_with("sessions/~s%202%2F%2E%2E/messages.jsonl"));
+        assert!(fixture.file(ROOT, "s 2/..").ends_with("sessions/~s%202%2F%2E%2E/messages.jsonl"));
         // Existing lines never change.
-        scene.record(ROOT, "s1", "more");
-        scene.catch_up();
-        assert!(scene.text("s1").starts_with(&text));
-        scene.check(ROOT, "s1");
+        fixture.record(ROOT, "s1", "more");
+        fixture.catch_up();
+        assert!(fixture.text("s1").starts_with(&text));
+        fixture.check(ROOT, "s1");
     }
 }
 
 #[test]
 fn the_overview_is_created_once_and_then_left_alone() {
-    let mut scene = Scene::new(StoreMode::PerProject);
-    scene.record(ROOT, "s1", "x");
-    scene.catch_up();
-    let memory = scene.file(ROOT, "s1").with_file_name("working-memory");
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+    fixture.record(ROOT, "s1", "x");
+    fixture.catch_up();
+    let memory = fixture.file(ROOT, "s1").with_file_name("working-memory");
     let overview = std::fs::read_to_string(memory.join("overview.md")).unwrap();
     let sections: Vec<&str> =
         overview.lines().filter_map(|line| line.strip_prefix("## ")).collect();
@@ -164,9 +164,9 @@ fn the_overview_is_created_once_and_then_left_alone() {
     assert!(memory.join("detail").read_dir().unwrap().next().is_none());
     std::fs::write(memory.join("overview.md"), "# mine\r\n").unwrap();
     std::fs::remove_dir(memory.join("detail")).unwrap();
-    scene.restart();
-    scene.record(ROOT, "s1", "y");
-    scene.catch_up();
+    fixture.restart();
+    fixture.record(ROOT, "s1", "y");
+    fixture.catch_up();
     assert_eq!(std::fs::read_to_string(memory.join("overview.md")).unwrap(), "# mine\r\n");
     assert!(!memory.join("detail").exists(), "the folder belongs to the user now");
     let left: Vec<_> = memory.parent().unwrap().read_dir().unwrap().collect();
@@ -177,20 +177,20 @@ fn the_overview_is_created_once_and_then_left_alone() {
 fn a_torn_line_is_terminated_and_keeps_its_number() {
     // Inside a text, after a brace that does not end the line, and right before the newline.
     for keep in [10, 0, usize::MAX] {
-        let mut scene = Scene::new(StoreMode::PerProject);
-        scene.record(ROOT, "s1", "one");
-        scene.catch_up();
-        scene.record(ROOT, "s1", "two");
-        let next = serde_json::to_string(&scene.events(ROOT, "s1")[1]).unwrap();
+        let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+        fixture.record(ROOT, "s1", "one");
+        fixture.catch_up();
+        fixture.record(ROOT, "s1", "two");
+        let next = serde_json::to_string(&fixture.events(ROOT, "s1")[1]).unwrap();
         let torn = match keep {
             0 => format!("{}}}", &next[..30]),
             keep => next[..keep.min(next.len())].to_owned(),
         };
-        scene.append_raw("s1", torn.as_bytes());
-        scene.restart();
-        scene.catch_up();
-        scene.check(ROOT, "s1");
-        let lines: Vec<String> = scene.text("s1").lines().map(str::to_owned).collect();
+        fixture.append_raw("s1", torn.as_bytes());
+        fixture.restart();
+        fixture.catch_up();
+        fixture.check(ROOT, "s1");
+        let lines: Vec<String> = fixture.text("s1").lines().map(str::to_owned).collect();
         if keep == usize::MAX {
             assert_eq!(lines.len(), 2, "only the newline was missing");
         } else {
@@ -198,81 +198,81 @@ fn a_torn_line_is_terminated_and_keeps_its_number() {
             assert_eq!(lines[2], next);
         }
         // It is not taken for an event later.
-        scene.record(ROOT, "s1", "three");
-        scene.restart();
-        scene.catch_up();
-        scene.check(ROOT, "s1");
-        assert_eq!(scene.text("s1").lines().count(), lines.len() + 1);
+        fixture.record(ROOT, "s1", "three");
+        fixture.restart();
+        fixture.catch_up();
+        fixture.check(ROOT, "s1");
+        assert_eq!(fixture.text("s1").lines().count(), lines.len() + 1);
     }
 }
 
 #[test]
 fn lines_written_before_a_crash_are_not_written_twice() {
-    let mut scene = Scene::new(StoreMode::PerProject);
-    scene.record(ROOT, "s1", "one");
-    scene.catch_up();
-    scene.record(ROOT, "s1", "two");
-    scene.record(ROOT, "s1", "three");
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+    fixture.record(ROOT, "s1", "one");
+    fixture.catch_up();
+    fixture.record(ROOT, "s1", "two");
+    fixture.record(ROOT, "s1", "three");
     // Writes lines beyond the cursor, like a daemon that is killed before it moves the cursor.
-    scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap();
-    assert_eq!(scene.text("s1").lines().count(), 3);
-    scene.restart();
-    scene.record(ROOT, "s1", "four");
-    scene.catch_up();
-    assert_eq!(scene.text("s1").lines().count(), 4);
-    scene.check(ROOT, "s1");
+    fixture.transcripts.rebuild(&fixture.store(ROOT), None).unwrap();
+    assert_eq!(fixture.text("s1").lines().count(), 3);
+    fixture.restart();
+    fixture.record(ROOT, "s1", "four");
+    fixture.catch_up();
+    assert_eq!(fixture.text("s1").lines().count(), 4);
+    fixture.check(ROOT, "s1");
 }
 
 #[test]
 fn lines_lost_in_a_power_failure_are_rewritten() {
-    let mut scene = Scene::new(StoreMode::PerProject);
-    scene.record(ROOT, "s1", "one");
-    scene.catch_up();
-    scene.record(ROOT, "s1", "two");
-    scene.record(ROOT, "s1", "three");
-    scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap();
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+    fixture.record(ROOT, "s1", "one");
+    fixture.catch_up();
+    fixture.record(ROOT, "s1", "two");
+    fixture.record(ROOT, "s1", "three");
+    fixture.transcripts.rebuild(&fixture.store(ROOT), None).unwrap();
     // The file has its length, but zeros where a page was never written.
-    let mut bytes = std::fs::read(scene.file(ROOT, "s1")).unwrap();
-    let second = scene.text("s1").lines().next().unwrap().len() + 1;
+    let mut bytes = std::fs::read(fixture.file(ROOT, "s1")).unwrap();
+    let second = fixture.text("s1").lines().next().unwrap().len() + 1;
     bytes[second + 40..second + 90].fill(0);
-    std::fs::write(scene.file(ROOT, "s1"), &bytes).unwrap();
-    scene.restart();
-    scene.catch_up();
-    let text = scene.text("s1");
+    std::fs::write(fixture.file(ROOT, "s1"), &bytes).unwrap();
+    fixture.restart();
+    fixture.catch_up();
+    let text = fixture.text("s1");
     assert_eq!(text.lines().count(), 4, "{text}");
-    scene.check(ROOT, "s1");
+    fixture.check(ROOT, "s1");
 }
 
 #[test]
 fn foreign_lines_keep_their_numbers() {
-    let mut scene = Scene::new(StoreMode::PerProject);
-    scene.record(ROOT, "s1", "one");
-    scene.catch_up();
-    scene.append_raw("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
-    scene.record(ROOT, "s1", "two");
-    scene.catch_up();
-    scene.check(ROOT, "s1");
-    let numbers = |scene: &Scene| {
-        let events = scene.events(ROOT, "s1");
-        scene
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+    fixture.record(ROOT, "s1", "one");
+    fixture.catch_up();
+    fixture.append_raw("s1", b"a note by hand\n{\"id\":\"e\\\"1\\\\\",\"again\":true}\n\nno end");
+    fixture.record(ROOT, "s1", "two");
+    fixture.catch_up();
+    fixture.check(ROOT, "s1");
+    let numbers = |fixture: &TranscriptFixture| {
+        let events = fixture.events(ROOT, "s1");
+        fixture
             .transcripts
-            .find_lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>())
+            .find_lines(&fixture.store(ROOT), &events.iter().collect::<Vec<_>>())
             .unwrap()
     };
-    assert_eq!(numbers(&scene), [1, 6]);
-    let line = |scene: &Scene, n| {
-        scene.transcripts.read_line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap()
+    assert_eq!(numbers(&fixture), [1, 6]);
+    let line = |fixture: &TranscriptFixture, n| {
+        fixture.transcripts.read_line(&fixture.store(ROOT), ROOT, &session("s1"), n).unwrap()
     };
-    assert_eq!(line(&scene, 2), SessionTranscriptLine::Foreign("a note by hand".into()));
-    assert_eq!(line(&scene, 5), SessionTranscriptLine::Foreign("no end".into()));
-    assert_eq!(line(&scene, 7), SessionTranscriptLine::Missing { lines: 6 });
-    assert_eq!(line(&scene, 0), SessionTranscriptLine::Missing { lines: 6 });
+    assert_eq!(line(&fixture, 2), SessionTranscriptLine::Foreign("a note by hand".into()));
+    assert_eq!(line(&fixture, 5), SessionTranscriptLine::Foreign("no end".into()));
+    assert_eq!(line(&fixture, 7), SessionTranscriptLine::Missing { lines: 6 });
+    assert_eq!(line(&fixture, 0), SessionTranscriptLine::Missing { lines: 6 });
     // Also after a rebuild.
-    let before = scene.text("s1");
-    let rebuilt = scene.transcripts.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
+    let before = fixture.text("s1");
+    let rebuilt = fixture.transcripts.rebuild(&fixture.store(ROOT), Some(ROOT)).unwrap();
     assert_eq!((rebuilt.files, rebuilt.changed, rebuilt.events, rebuilt.foreign), (1, 0, 2, 4));
-    assert_eq!(scene.text("s1"), before);
-    assert_eq!(scene.transcripts.rebuild(&scene.store(ROOT), Some("/else")).unwrap().files, 0);
+    assert_eq!(fixture.text("s1"), before);
+    assert_eq!(fixture.transcripts.rebuild(&fixture.store(ROOT), Some("/else")).unwrap().files, 0);
 }
 
 #[test]
@@ -287,33 +287,33 @@ fn a_missing_or_truncated_file_is_rebuilt() {
     ];
     for (n, damage) in damages.into_iter().enumerate() {
         for is_new in [true, false] {
-            let mut scene = Scene::new(StoreMode::PerProject);
+            let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
             for text in ["one", "two", "three"] {
-                scene.record(ROOT, "s1", text);
+                fixture.record(ROOT, "s1", text);
             }
-            scene.catch_up();
-            let whole = scene.text("s1");
-            let file = scene.file(ROOT, "s1");
+            fixture.catch_up();
+            let whole = fixture.text("s1");
+            let file = fixture.file(ROOT, "s1");
             match damage(&whole) {
                 Some(text) => std::fs::write(&file, text).unwrap(),
                 None => std::fs::remove_file(&file).unwrap(),
             }
             if is_new {
-                scene.restart();
+                fixture.restart();
             }
             // The damage is noticed when a line is read or more is written.
             if n % 2 == 0 {
-                let there = scene
+                let there = fixture
                     .transcripts
-                    .read_line(&scene.store(ROOT), ROOT, &session("s1"), 3)
+                    .read_line(&fixture.store(ROOT), ROOT, &session("s1"), 3)
                     .unwrap();
                 assert!(matches!(there, SessionTranscriptLine::Event(_)) || n == 4, "{there:?}");
             } else {
-                scene.record(ROOT, "s1", "four");
-                scene.catch_up();
+                fixture.record(ROOT, "s1", "four");
+                fixture.catch_up();
             }
-            scene.check(ROOT, "s1");
-            assert!(n == 4 || scene.text("s1").starts_with(&whole), "damage {n}");
+            fixture.check(ROOT, "s1");
+            assert!(n == 4 || fixture.text("s1").starts_with(&whole), "damage {n}");
         }
     }
 }
@@ -321,67 +321,68 @@ fn a_missing_or_truncated_file_is_rebuilt() {
 #[test]
 fn a_session_in_two_projects_has_a_transcript_in_each() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let mut scene = Scene::new(mode);
+        let mut fixture = TranscriptFixture::new(mode);
         let other = "/nowhere/other";
         for n in 0..3 {
-            scene.record(ROOT, "s1", &format!("here {n}"));
-            scene.record(other, "s1", &format!("there {n}"));
+            fixture.record(ROOT, "s1", &format!("here {n}"));
+            fixture.record(other, "s1", &format!("there {n}"));
         }
-        scene.transcripts.write_new(&scene.store(ROOT)).unwrap();
-        scene.transcripts.write_new(&scene.store(other)).unwrap();
-        scene.check(ROOT, "s1");
-        scene.check(other, "s1");
-        let lines = |scene: &Scene, root: &str| {
-            std::fs::read_to_string(scene.file(root, "s1")).unwrap().lines().count()
+        fixture.transcripts.write_new(&fixture.store(ROOT)).unwrap();
+        fixture.transcripts.write_new(&fixture.store(other)).unwrap();
+        fixture.check(ROOT, "s1");
+        fixture.check(other, "s1");
+        let lines = |fixture: &TranscriptFixture, root: &str| {
+            std::fs::read_to_string(fixture.file(root, "s1")).unwrap().lines().count()
         };
-        assert_eq!((lines(&scene, ROOT), lines(&scene, other)), (3, 3));
+        assert_eq!((lines(&fixture, ROOT), lines(&fixture, other)), (3, 3));
         // Events of the other project are not missing in this one.
-        scene.restart();
-        let before = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
-        scene.check(ROOT, "s1");
-        let after = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
+        fixture.restart();
+        let before = std::fs::metadata(fixture.file(ROOT, "s1")).unwrap().modified().unwrap();
+        fixture.check(ROOT, "s1");
+        let after = std::fs::metadata(fixture.file(ROOT, "s1")).unwrap().modified().unwrap();
         assert_eq!(before, after);
-        let found = scene.transcripts.find_session(&scene.store(ROOT), "s1").unwrap();
+        let found = fixture.transcripts.find_session(&fixture.store(ROOT), "s1").unwrap();
         assert_eq!(found, Some(session("s1")));
     }
 }
 
 #[test]
 fn an_unwritable_session_does_not_block_others() {
-    let mut scene = Scene::new(StoreMode::PerProject);
-    scene.record(ROOT, "bad", "x");
-    let file = scene.file(ROOT, "bad");
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
+    fixture.record(ROOT, "bad", "x");
+    let file = fixture.file(ROOT, "bad");
     std::fs::create_dir_all(&file).unwrap();
-    let error = scene.transcripts.write_new(&scene.store(ROOT)).unwrap_err().to_string();
+    let error = fixture.transcripts.write_new(&fixture.store(ROOT)).unwrap_err().to_string();
     assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
-    scene.record(ROOT, "good", "y");
-    let copied = scene.transcripts.write_new(&scene.store(ROOT)).unwrap();
+    fixture.record(ROOT, "good", "y");
+    let copied = fixture.transcripts.write_new(&fixture.store(ROOT)).unwrap();
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
-    scene.check(ROOT, "good");
+    fixture.check(ROOT, "good");
     std::fs::remove_dir(&file).unwrap();
-    scene.record(ROOT, "bad", "z");
-    scene.catch_up();
-    scene.check(ROOT, "bad");
-    assert_eq!(scene.text("bad").lines().count(), 2);
+    fixture.record(ROOT, "bad", "z");
+    fixture.catch_up();
+    fixture.check(ROOT, "bad");
+    assert_eq!(fixture.text("bad").lines().count(), 2);
 }
 
 #[test]
 fn sessions_are_found_by_folder_name() {
-    let mut scene = Scene::new(StoreMode::PerProject);
+    let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
     let long = "x/".repeat(100);
     for name in ["plain-1", "a b", ".hidden", &long] {
-        scene.record(ROOT, name, "x");
-        scene.catch_up();
-        let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
-        let found = scene.transcripts.find_session(&scene.store(ROOT), folder.to_str().unwrap());
+        fixture.record(ROOT, name, "x");
+        fixture.catch_up();
+        let folder = fixture.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
+        let found =
+            fixture.transcripts.find_session(&fixture.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
     let line =
-        scene.transcripts.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+        fixture.transcripts.read_line(&fixture.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
     assert_eq!(line, SessionTranscriptLine::Missing { lines: 0 });
-    assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
+    assert!(!fixture.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
-        let found = scene.transcripts.find_session(&scene.store(ROOT), unknown).unwrap();
+        let found = fixture.transcripts.find_session(&fixture.store(ROOT), unknown).unwrap();
         assert_eq!(found, None);
     }
 }
@@ -417,32 +418,32 @@ proptest! {
 
     #[test]
     fn every_event_is_stored_exactly_once_despite_damage(steps in proptest::collection::vec(step(), 1..24)) {
-        let mut scene = Scene::new(StoreMode::PerProject);
+        let mut fixture = TranscriptFixture::new(StoreMode::PerProject);
         let name = |of: u8| format!("s{of}");
-        scene.record(ROOT, "s0", "x");
-        scene.record(ROOT, "s1", "x");
-        scene.catch_up();
+        fixture.record(ROOT, "s0", "x");
+        fixture.record(ROOT, "s1", "x");
+        fixture.catch_up();
         for step in steps {
             match step {
-                Step::Record(of, text) => scene.record(ROOT, &name(of), &text),
-                Step::CatchUp => scene.catch_up(),
-                Step::Restart => scene.restart(),
-                Step::RebuildOnly => { scene.transcripts.rebuild(&scene.store(ROOT), None).unwrap(); }
-                Step::AppendRaw(of, text) => if scene.file(ROOT, &name(of)).exists() {
-                    scene.append_raw(&name(of), text.as_bytes());
+                Step::Record(of, text) => fixture.record(ROOT, &name(of), &text),
+                Step::CatchUp => fixture.catch_up(),
+                Step::Restart => fixture.restart(),
+                Step::RebuildOnly => { fixture.transcripts.rebuild(&fixture.store(ROOT), None).unwrap(); }
+                Step::AppendRaw(of, text) => if fixture.file(ROOT, &name(of)).exists() {
+                    fixture.append_raw(&name(of), text.as_bytes());
                 },
-                Step::CutAt(of, at) => if let Ok(bytes) = std::fs::read(scene.file(ROOT, &name(of))) {
+                Step::CutAt(of, at) => if let Ok(bytes) = std::fs::read(fixture.file(ROOT, &name(of))) {
                     let keep = at.index(bytes.len() + 1);
-                    std::fs::write(scene.file(ROOT, &name(of)), &bytes[..keep]).unwrap();
+                    std::fs::write(fixture.file(ROOT, &name(of)), &bytes[..keep]).unwrap();
                 },
-                Step::Delete(of) => { let _ = std::fs::remove_file(scene.file(ROOT, &name(of))); }
+                Step::Delete(of) => { let _ = std::fs::remove_file(fixture.file(ROOT, &name(of))); }
             }
         }
-        scene.restart();
-        scene.record(ROOT, "s0", "y");
-        scene.record(ROOT, "s1", "y");
-        scene.catch_up();
-        scene.check(ROOT, "s0");
-        scene.check(ROOT, "s1");
+        fixture.restart();
+        fixture.record(ROOT, "s0", "y");
+        fixture.record(ROOT, "s1", "y");
+        fixture.catch_up();
+        fixture.check(ROOT, "s0");
+        fixture.check(ROOT, "s1");
     }
 }

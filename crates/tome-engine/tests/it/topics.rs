@@ -5,7 +5,7 @@ use tome_engine::Caller;
 use tome_home::Projection;
 use tome_topics::{FileLookup, TopicKind};
 
-use crate::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene};
+use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT};
 
 const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
 
@@ -39,17 +39,17 @@ fn turn(session: &str, at: u64, prompt: &str, path: &str, answer: &str) -> Vec<V
     ]
 }
 
-fn fill(scene: &Scene) {
+fn fill(fixture: &EngineFixture) {
     for day in 0..3 {
         let at = MORNING_MS - (10 - day) * DAY_MS;
-        scene.ingest(turn(
+        fixture.ingest(turn(
             &format!("lexer{day}"),
             at,
             "Make the lexer accept unicode identifiers in src/lexer.rs",
             "/app/src/lexer.rs",
             "We decided to use a table in lexer.rs instead of a match because it is faster.",
         ));
-        scene.ingest(turn(
+        fixture.ingest(turn(
             &format!("billing{day}"),
             at + 60 * MINUTE_MS,
             "Round the invoices of the billing service to cents",
@@ -61,11 +61,11 @@ fn fill(scene: &Scene) {
 
 #[test]
 fn topics_follow_the_events() {
-    let scene = Scene::new();
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    let fixture = EngineFixture::new();
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     assert_eq!(map.status().segments, 0);
-    fill(&scene);
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    fill(&fixture);
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     assert_eq!(map.status().segments, 6);
     let files: Vec<String> =
         map.top(TopicKind::File, 5).into_iter().map(|topic| topic.label).collect();
@@ -79,25 +79,25 @@ fn topics_follow_the_events() {
     // The citation opens the event that it names.
     let call = json!({ "citation": format!("#{}", page.decisions[0].number) }).to_string();
     let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
-    let shown = scene.engine.tools().unwrap().call("memory_show", &call, &caller).unwrap();
+    let shown = fixture.engine.tools().unwrap().call("memory_show", &call, &caller).unwrap();
     assert!(shown.text.contains("We decided to use a table"), "{}", shown.text);
 }
 
 #[test]
 fn a_rebuild_gives_the_same_topics_under_the_same_ids() {
-    let scene = Scene::new();
-    fill(&scene);
-    let before = scene.engine.topics().load(ROOT).unwrap();
-    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
-    let store = scene.engine.stores().open(&path).unwrap();
-    scene.engine.rebuild(&store).unwrap();
-    let after = scene.engine.topics().load(ROOT).unwrap();
+    let fixture = EngineFixture::new();
+    fill(&fixture);
+    let before = fixture.engine.topics().load(ROOT).unwrap();
+    let path = fixture.engine.stores().find_store_path(ROOT).unwrap();
+    let store = fixture.engine.stores().open(&path).unwrap();
+    fixture.engine.rebuild(&store).unwrap();
+    let after = fixture.engine.topics().load(ROOT).unwrap();
     assert_eq!(before.group_ids(), after.group_ids());
     for kind in TopicKind::ALL {
         assert_eq!(before.top(kind, 50), after.top(kind, 50));
     }
     // Deleted, torn or foreign files are made again.
-    let file = scene.project().join("finder/topics/segments.jsonl");
+    let file = fixture.project().join("finder/topics/segments.jsonl");
     let whole = std::fs::read_to_string(&file).unwrap();
     let torn = whole.get(..whole.len() - 9).unwrap().to_owned();
     for damaged in [None, Some(torn), Some("nonsense\n".to_owned()), Some(String::new())] {
@@ -105,7 +105,7 @@ fn a_rebuild_gives_the_same_topics_under_the_same_ids() {
             None => std::fs::remove_file(&file).unwrap(),
             Some(text) => tome_home::write_atomic(&file, text.as_bytes()).unwrap(),
         }
-        let again = scene.engine.topics().load(ROOT).unwrap();
+        let again = fixture.engine.topics().load(ROOT).unwrap();
         assert_eq!(before.group_ids(), again.group_ids());
         assert_eq!(again.status(), before.status());
     }
@@ -114,7 +114,7 @@ fn a_rebuild_gives_the_same_topics_under_the_same_ids() {
 /// Events in any order, with queries between them or not, give the same topics.
 #[test]
 fn a_rebuild_gives_the_same_topics_as_updates() {
-    let (one, other) = (Scene::new(), Scene::new());
+    let (one, other) = (EngineFixture::new(), EngineFixture::new());
     fill(&one);
     let mut days: Vec<u64> = (0..3).collect();
     days.reverse();
@@ -154,10 +154,10 @@ fn a_rebuild_gives_the_same_topics_as_updates() {
 /// An open segment is in the topics at once, and the projection is not behind because of it.
 #[test]
 fn an_open_segment_counts() {
-    let scene = Scene::new();
-    fill(&scene);
-    scene.engine.topics().load(ROOT).unwrap();
-    let now = crate::scene::NOW.0 - MINUTE_MS;
+    let fixture = EngineFixture::new();
+    fill(&fixture);
+    fixture.engine.topics().load(ROOT).unwrap();
+    let now = crate::engine_fixture::NOW.0 - MINUTE_MS;
     let mut events = turn(
         "today",
         now,
@@ -166,23 +166,23 @@ fn an_open_segment_counts() {
         "The lexer accepts emoji now, see lexer.rs.",
     );
     events.pop();
-    scene.ingest(events);
-    scene.catch_up();
-    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
-    let store = scene.engine.stores().open(&path).unwrap();
-    assert!(!Projection::is_behind(&**scene.engine.topics(), &store).unwrap());
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    fixture.ingest(events);
+    fixture.catch_up();
+    let path = fixture.engine.stores().find_store_path(ROOT).unwrap();
+    let store = fixture.engine.stores().open(&path).unwrap();
+    assert!(!Projection::is_behind(&**fixture.engine.topics(), &store).unwrap());
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     assert_eq!(map.status().segments, 7);
     let FileLookup::Found(page) = map.file_page("lexer.rs") else { panic!("no page") };
     assert_eq!(page.entries.len(), 4);
-    let report = scene.engine.topics().report(&store).unwrap();
+    let report = fixture.engine.topics().report(&store).unwrap();
     assert_eq!((report.behind, report.entries), (0, Some(7)));
 }
 
 #[test]
 fn renames_are_followed_and_outside_paths_are_ignored() {
-    let scene = Scene::new();
-    fill(&scene);
+    let fixture = EngineFixture::new();
+    fill(&fixture);
     let at = MORNING_MS - DAY_MS;
     let mut events =
         turn("move", at, "Move the lexer to its own folder", "/etc/passwd", "Moved it.");
@@ -200,8 +200,8 @@ fn renames_are_followed_and_outside_paths_are_ignored() {
         "/app/lexer/mod.rs",
         "The lexer is documented in lexer/mod.rs.",
     ));
-    scene.ingest(events);
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    fixture.ingest(events);
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     let files: Vec<String> =
         map.top(TopicKind::File, 9).into_iter().map(|topic| topic.label).collect();
     assert_eq!(files, ["lexer/mod.rs", "billing/invoice.rs"]);
@@ -212,11 +212,11 @@ fn renames_are_followed_and_outside_paths_are_ignored() {
 
 #[test]
 fn the_tools_answer_and_refuse() {
-    let scene = Scene::new();
-    fill(&scene);
+    let fixture = EngineFixture::new();
+    fill(&fixture);
     let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
     let call = |name: &str, arguments: Value| {
-        let tools = scene.engine.tools().unwrap();
+        let tools = fixture.engine.tools().unwrap();
         tools.call(name, &arguments.to_string(), &caller).unwrap()
     };
     let listed = call("topics", json!({}));
@@ -239,20 +239,20 @@ fn the_tools_answer_and_refuse() {
 /// A request after a change adds the new segment to its group; the projection clusters later.
 #[test]
 fn a_request_does_not_repeat_the_clustering() {
-    let scene = Scene::new();
-    fill(&scene);
-    scene.engine.topics().load(ROOT).unwrap();
-    let names = || std::fs::read_to_string(scene.project().join("topics.json")).unwrap();
+    let fixture = EngineFixture::new();
+    fill(&fixture);
+    fixture.engine.topics().load(ROOT).unwrap();
+    let names = || std::fs::read_to_string(fixture.project().join("topics.json")).unwrap();
     let before = names();
     let at = MORNING_MS - DAY_MS;
-    scene.ingest(turn(
+    fixture.ingest(turn(
         "lexer9",
         at,
         "Make the lexer accept unicode identifiers in src/lexer.rs",
         "/app/src/lexer.rs",
         "The lexer accepts more identifiers in lexer.rs now.",
     ));
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     let sizes = |map: &tome_topics::TopicMap| {
         let mut sizes: Vec<usize> =
             map.group_ids().groups.values().map(std::collections::BTreeSet::len).collect();
@@ -261,32 +261,32 @@ fn a_request_does_not_repeat_the_clustering() {
     };
     assert_eq!(sizes(&map), [3, 4]);
     assert_eq!(names(), before, "nothing was clustered");
-    scene.catch_up();
+    fixture.catch_up();
     assert_ne!(names(), before, "the projection clusters");
-    assert_eq!(sizes(&scene.engine.topics().load(ROOT).unwrap()), [3, 4]);
+    assert_eq!(sizes(&fixture.engine.topics().load(ROOT).unwrap()), [3, 4]);
     // Another process begins with the groups of the last clustering.
-    let scene = scene.reopen(|_| {});
-    assert_eq!(sizes(&scene.engine.topics().load(ROOT).unwrap()), [3, 4]);
+    let fixture = fixture.reopen(|_| {});
+    assert_eq!(sizes(&fixture.engine.topics().load(ROOT).unwrap()), [3, 4]);
 }
 
 #[test]
 fn a_session_without_work_has_no_topics() {
-    let scene = Scene::new();
-    scene.ingest([json!({ "text": "hello there" })]);
-    let map = scene.engine.topics().load(ROOT).unwrap();
+    let fixture = EngineFixture::new();
+    fixture.ingest([json!({ "text": "hello there" })]);
+    let map = fixture.engine.topics().load(ROOT).unwrap();
     assert_eq!((map.status().groups, map.top(TopicKind::File, 5).len()), (0, 0));
-    assert!(scene.engine.topics().load_if_quick(ROOT).unwrap().is_some());
-    assert!(scene.engine.topics().load_if_quick("/nowhere").unwrap().is_none());
+    assert!(fixture.engine.topics().load_if_quick(ROOT).unwrap().is_some());
+    assert!(fixture.engine.topics().load_if_quick("/nowhere").unwrap().is_none());
 }
 
 #[test]
 fn recall_names_the_topic_of_its_hits_and_searches_topics() {
-    let scene = Scene::new();
-    fill(&scene);
-    scene.catch_up();
+    let fixture = EngineFixture::new();
+    fill(&fixture);
+    fixture.catch_up();
     let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
     let call = |arguments: Value| {
-        let tools = scene.engine.tools().unwrap();
+        let tools = fixture.engine.tools().unwrap();
         tools.call("recall_memory", &arguments.to_string(), &caller).unwrap()
     };
     let found = call(json!({ "query": "unicode identifiers in the lexer", "tokens": 2_000 }));
@@ -298,13 +298,13 @@ fn recall_names_the_topic_of_its_hits_and_searches_topics() {
 
 #[test]
 fn a_session_start_names_recent_topics() {
-    let scene = Scene::new();
+    let fixture = EngineFixture::new();
     for (index, session) in ["a", "b"].into_iter().enumerate() {
         let at = MORNING_MS - (2 - index as u64) * DAY_MS;
         for (name, path, offset) in
             [("lexer", "/app/src/lexer.rs", 0), ("billing", "/app/billing/invoice.rs", 90)]
         {
-            scene.ingest(turn(
+            fixture.ingest(turn(
                 &format!("{name}{session}"),
                 at + offset * MINUTE_MS,
                 &format!("Rework the {name} in {path}"),
@@ -319,7 +319,7 @@ fn a_session_start_names_recent_topics() {
         session: None,
         kind: tome_engine::StartKind::Fresh,
     };
-    scene.engine.injector().unwrap().gather_start(&starting, &parts);
+    fixture.engine.injector().unwrap().gather_start(&starting, &parts);
     let parts = parts.into_inner().unwrap();
     assert_eq!(parts.recent.len(), 2, "{:?}", parts.recent);
     let room = tome_engine::TokenBudget { tokens: 2_000, bytes: 9_500 };

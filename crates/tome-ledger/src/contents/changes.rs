@@ -10,8 +10,8 @@
 //! previous row. So there is one row per node, also for removed ones. Nodes written before this log
 //! existed have no row until they change.
 //!
-//! Worker commits are not synced, so power loss may remove changes that a consumer has already seen. To
-//! avoid reusing their numbers, each opening of a store reserves and syncs a block of numbers before it
+//! Commits of projections are not synced, so power loss may remove changes that a consumer has already
+//! seen. To avoid reusing their numbers, each opening of a store reserves and syncs a block of numbers before it
 //! assigns the first one.
 //!
 //! Project names are UTF-8, which contains no byte above 0xF4, so these keys never collide with those

@@ -11,7 +11,7 @@
 //! The log of changed nodes is in `toc_nodes`, too; see `changes.rs`.
 //!
 //! Node ids begin with `toc:` and so never collide with the keys of sessions. Project names contain no
-//! 0x00; writes that violate this are rejected. All of this is a projection, written only by a worker's
+//! 0x00; writes that violate this are rejected. All of this is a projection, written only by its
 //! `commit`, together with its cursor.
 
 mod changes;

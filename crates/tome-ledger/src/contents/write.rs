@@ -1,4 +1,4 @@
-//! Adds a worker's changes of the contents to the batch of its commit.
+//! Adds a projection's changes of the contents to the batch of its commit.
 
 use std::collections::BTreeSet;
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tome_ledger::{
-    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry,
-    SegmentStartReason, SegmentWrite, StorageEngine, WorkerCommit,
+    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, ProjectionCommit,
+    SegmentEntry, SegmentStartReason, SegmentWrite, StorageEngine,
 };
 use tome_model::{
     Agent, Bullet, EventKind, Fact, FactKind, Grip, GripId, Level, Millis, Node, NodeId, Period,
@@ -100,8 +100,8 @@ fn remove(seen: u32, id: &NodeId) -> NodeWrite {
     NodeWrite { project: PROJECT.into(), id: id.clone(), seen, change: NodeChange::Remove }
 }
 
-pub(crate) fn work(nodes: Vec<NodeWrite>) -> WorkerCommit {
-    WorkerCommit { worker: "contents".into(), nodes, ..WorkerCommit::default() }
+pub(crate) fn work(nodes: Vec<NodeWrite>) -> ProjectionCommit {
+    ProjectionCommit { projection: "contents".into(), nodes, ..ProjectionCommit::default() }
 }
 
 fn head(ledger: &Ledger, id: &NodeId) -> Option<NodeHeader> {
@@ -211,7 +211,7 @@ fn projects_are_kept_separate(engine: StorageEngine) {
         let mut write = put(0, node(&day, 1, true, name));
         write.project = name.into();
         let grip = GripWrite::Put { project: name.into(), grip: grip_of(name, &day), closed: true };
-        ledger.commit(WorkerCommit { grips: vec![grip], ..work(vec![write]) }).unwrap();
+        ledger.commit(ProjectionCommit { grips: vec![grip], ..work(vec![write]) }).unwrap();
     }
     assert_eq!(ledger.contents_projects().unwrap(), ["/a", "/a b", "/a/b", "/é"]);
     for name in names {
@@ -239,7 +239,7 @@ fn a_grip_of_a_closed_version_is_kept(engine: StorageEngine) {
         node: of.clone(),
     };
     let commit =
-        |grips: Vec<GripWrite>| ledger.commit(WorkerCommit { grips, ..work(vec![]) }).unwrap();
+        |grips: Vec<GripWrite>| ledger.commit(ProjectionCommit { grips, ..work(vec![]) }).unwrap();
     let there = |excerpt: &str| {
         ledger.grip(PROJECT, &grip_of(excerpt, &of).id).unwrap().map(|grip| grip.node)
     };
@@ -294,7 +294,7 @@ fn segments_are_found_by_position(engine: StorageEngine) {
         segments.extend(all.iter().map(|one| begins(PROJECT, &session(name), one)));
     }
     segments.push(begins("/other", &session("s1"), &segment_entry(1, 1)));
-    ledger.commit(WorkerCommit { segments, ..work(vec![]) }).unwrap();
+    ledger.commit(ProjectionCommit { segments, ..work(vec![]) }).unwrap();
     let one = session("s1");
     let before = |at, seq| ledger.segment_before(PROJECT, &one, order_key(at, seq)).unwrap();
     assert_eq!(before(10, 3), None);
@@ -307,7 +307,7 @@ fn segments_are_found_by_position(engine: StorageEngine) {
     assert_eq!(from(0, 0), all);
     assert_eq!(from(10, 5), all[1..]);
     let gone = SegmentWrite { segment: None, ..begins(PROJECT, &one, &all[1]) };
-    ledger.commit(WorkerCommit { segments: vec![gone], ..work(vec![]) }).unwrap();
+    ledger.commit(ProjectionCommit { segments: vec![gone], ..work(vec![]) }).unwrap();
     assert_eq!(from(0, 0), [all[0].clone(), all[2].clone()]);
     assert_eq!(ledger.node_headers(PROJECT, "", None).count(), 0, "they are no nodes");
 }
@@ -318,7 +318,7 @@ fn nodes_and_cursor_are_written_together(engine: StorageEngine) {
     {
         let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
         ledger.append(new_events([draft("e1", 1, "x"), draft("e2", 2, "y")])).unwrap();
-        let work = |upto_seq| WorkerCommit {
+        let work = |upto_seq| ProjectionCommit {
             upto_seq,
             memo: Some("these settings".into()),
             segments: vec![begins(PROJECT, &session("s1"), &segment_entry(1, 1))],
@@ -333,10 +333,11 @@ fn nodes_and_cursor_are_written_together(engine: StorageEngine) {
     assert_eq!((head(&ledger, &day), ledger.cursor("contents").unwrap()), (None, 0));
     assert_eq!(ledger.memo("contents").unwrap(), "");
     let memo = Some("these settings".to_owned());
-    let both = WorkerCommit { upto_seq: 2, memo, ..work(vec![put(0, node(&day, 1, true, "a"))]) };
+    let both =
+        ProjectionCommit { upto_seq: 2, memo, ..work(vec![put(0, node(&day, 1, true, "a"))]) };
     ledger.commit(both).unwrap();
     // A commit without a memo keeps the current one.
-    ledger.commit(WorkerCommit { from_seq: 2, upto_seq: 2, ..work(vec![]) }).unwrap();
+    ledger.commit(ProjectionCommit { from_seq: 2, upto_seq: 2, ..work(vec![]) }).unwrap();
     assert_eq!(ledger.cursor("contents").unwrap(), 2);
     assert_eq!(ledger.memo("contents").unwrap(), "these settings");
 }
@@ -380,7 +381,7 @@ proptest! {
         made.source = None;
         (made.first_at, made.last_at, made.events, made.tokens) = (Millis(n[0]), Millis(n[1]), n[2], n[3]);
         let grips: Vec<GripWrite> = texts.iter().map(|text| GripWrite::Put { project: PROJECT.into(), grip: grip_of(text, &id), closed: open }).collect();
-        ledger.commit(WorkerCommit { grips, ..work(vec![put(0, made.clone())]) }).unwrap();
+        ledger.commit(ProjectionCommit { grips, ..work(vec![put(0, made.clone())]) }).unwrap();
         prop_assert_eq!(ledger.node(PROJECT, &id, None).unwrap(), Some(made));
         for text in &texts {
             prop_assert_eq!(ledger.grip(PROJECT, &grip_of(text, &id).id).unwrap(), Some(grip_of(text, &id)));

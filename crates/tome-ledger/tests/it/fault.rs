@@ -2,7 +2,9 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use tome_ledger::{AppendOutcome::*, EventRange, Ledger, LedgerError, StorageEngine, WorkerCommit};
+use tome_ledger::{
+    AppendOutcome::*, EventRange, Ledger, LedgerError, ProjectionCommit, StorageEngine,
+};
 
 use crate::faulty_store;
 use crate::harness::*;
@@ -18,12 +20,12 @@ on_every_engine!(
 
 fn check_refusing(ledger: &Ledger, cause: &str) {
     assert_eq!(ledger.write_failure().as_deref(), Some(cause));
-    let work = WorkerCommit {
-        worker: "w".into(),
+    let work = ProjectionCommit {
+        projection: "w".into(),
         from_seq: 0,
         upto_seq: 0,
         session_stats: Vec::new(),
-        ..WorkerCommit::default()
+        ..ProjectionCommit::default()
     };
     let errors = [
         ledger.append(new_events([draft("later", 9, "x")])).unwrap_err(),
@@ -84,12 +86,12 @@ fn a_failed_commit_stops_all_writes(engine: StorageEngine) {
     let (ledger, controls) = faulty_store::open(&harness.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
     controls.fail_writes.store(true, SeqCst);
-    let work = WorkerCommit {
-        worker: "w".into(),
+    let work = ProjectionCommit {
+        projection: "w".into(),
         from_seq: 0,
         upto_seq: 1,
         session_stats: Vec::new(),
-        ..WorkerCommit::default()
+        ..ProjectionCommit::default()
     };
     assert!(ledger.commit(work).is_err());
     check_refusing(&ledger, "no space left on device");

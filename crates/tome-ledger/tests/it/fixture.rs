@@ -9,7 +9,7 @@
 
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{EventRange, GripWrite, Ledger, StorageEngine, WorkerCommit};
+use tome_ledger::{EventRange, GripWrite, Ledger, ProjectionCommit, StorageEngine};
 use tome_model::{Draft, Node, SessionStats};
 
 use crate::contents;
@@ -19,7 +19,7 @@ fn folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-fjall")
 }
 
-/// Everything a store can contain: short and long texts, words and ids, a tool, a worker's results.
+/// Everything a store can contain: short and long texts, words and ids, a tool, a projection's results.
 fn content() -> Vec<Draft> {
     let long = "A reply that goes on and on. ".repeat(400);
     vec![
@@ -37,12 +37,12 @@ fn write(dir: &Path) {
     let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.count_event(&ledger.event(&id("e2")).unwrap().unwrap());
     ledger
-        .commit(WorkerCommit {
-            worker: "tally".into(),
+        .commit(ProjectionCommit {
+            projection: "tally".into(),
             from_seq: 0,
             upto_seq: 2,
             session_stats: vec![tally],
-            ..WorkerCommit::default()
+            ..ProjectionCommit::default()
         })
         .unwrap();
 }
@@ -90,14 +90,14 @@ fn contents_folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-contents-fjall")
 }
 
-/// Everything that the worker of the contents can write.
-fn contents_work() -> WorkerCommit {
+/// Everything that the projection of the contents can write.
+fn contents_work() -> ProjectionCommit {
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
     let put = |excerpt, closed| {
         let grip = contents::grip_of(excerpt, &of);
         GripWrite::Put { project: PROJECT.into(), grip, closed }
     };
-    WorkerCommit {
+    ProjectionCommit {
         upto_seq: 5,
         memo: Some("scheme 1".into()),
         segments: vec![contents::begins(PROJECT, &session("s1"), &contents::segment_entry(7, 3))],
@@ -144,7 +144,7 @@ fn a_store_with_contents_opens() {
     );
     let again = contents::put(1, contents::node(&of, 1, true, "changed"));
     ledger
-        .commit(WorkerCommit { from_seq: 5, upto_seq: 5, ..contents::work(vec![again]) })
+        .commit(ProjectionCommit { from_seq: 5, upto_seq: 5, ..contents::work(vec![again]) })
         .unwrap();
     let changed = ledger.changed_nodes(0, 9).unwrap();
     assert_eq!((changed.len(), &changed[0].id), (1, &of));

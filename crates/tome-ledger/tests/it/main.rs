@@ -20,7 +20,7 @@ mod fault;
 mod faulty_store;
 mod fixture;
 mod model;
+mod projection_commits;
 mod read;
 mod store;
 mod torn;
-mod worker;

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{AppendOutcome::*, EventRange, Ledger, StorageEngine, WorkerCommit, repair};
+use tome_ledger::{AppendOutcome::*, EventRange, Ledger, ProjectionCommit, StorageEngine, repair};
 use tome_model::SessionStats;
 
 use crate::harness::*;
@@ -219,12 +219,12 @@ fn everything_after_the_first_torn_batch_is_dropped() {
     let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.project = "/home/dev/counted".into();
     // Not synced: it may be torn, and so may the next append.
-    let work = |from_seq, upto_seq| WorkerCommit {
-        worker: "w".into(),
+    let work = |from_seq, upto_seq| ProjectionCommit {
+        projection: "w".into(),
         from_seq,
         upto_seq,
         session_stats: vec![tally.clone()],
-        ..WorkerCommit::default()
+        ..ProjectionCommit::default()
     };
     ledger.commit(work(0, 1)).unwrap();
     say(&ledger, "e2", 2);

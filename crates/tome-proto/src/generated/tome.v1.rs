@@ -961,7 +961,7 @@ pub mod capture_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// A node as a line of the calendar.
+/// A node as a line of the contents.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct TocEntry {
     #[prost(string, tag = "1")]
@@ -1321,7 +1321,7 @@ pub struct StoreWorkers {
     /// Why it cannot be read; the other fields are then unknown.
     #[prost(string, tag = "9")]
     pub problem: ::prost::alloc::string::String,
-    /// The folder of its indexes, which are among the workers. It may be deleted at any time.
+    /// The folder of its indexes, which are among the projections. It may be deleted at any time.
     #[prost(string, tag = "10")]
     pub finder: ::prost::alloc::string::String,
     /// Why the last update of the indexes failed.
@@ -1598,7 +1598,7 @@ pub mod contents_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Returns the calendar from the top. Contents are separate per project; without a project, those
+        /// Returns the contents from the top. Contents are separate per project; without a project, those
         /// of all projects are merged.
         pub async fn get_toc_root(
             &mut self,
@@ -1821,7 +1821,7 @@ pub mod contents_client {
                 .insert(GrpcMethod::new("tome.v1.Contents", "RebuildContents"));
             self.inner.server_streaming(req, path, codec).await
         }
-        /// Returns the progress of each store's workers.
+        /// Returns the progress of each store's projections.
         pub async fn get_workers(
             &mut self,
             request: impl tonic::IntoRequest<super::GetWorkersRequest>,
@@ -1861,7 +1861,7 @@ pub mod contents_server {
     /// Generated trait containing gRPC methods that should be implemented for use with ContentsServer.
     #[async_trait]
     pub trait Contents: std::marker::Send + std::marker::Sync + 'static {
-        /// Returns the calendar from the top. Contents are separate per project; without a project, those
+        /// Returns the contents from the top. Contents are separate per project; without a project, those
         /// of all projects are merged.
         async fn get_toc_root(
             &self,
@@ -1937,7 +1937,7 @@ pub mod contents_server {
             tonic::Response<Self::RebuildContentsStream>,
             tonic::Status,
         >;
-        /// Returns the progress of each store's workers.
+        /// Returns the progress of each store's projections.
         async fn get_workers(
             &self,
             request: tonic::Request<super::GetWorkersRequest>,
@@ -3570,7 +3570,7 @@ pub struct Store {
     pub engine: ::prost::alloc::string::String,
     #[prost(uint64, tag = "3")]
     pub events: u64,
-    /// Events that the workers have not processed yet.
+    /// Events that the projections have not processed yet.
     #[prost(uint64, tag = "4")]
     pub behind: u64,
     /// Why it rejects writes; empty if it does not.
@@ -6375,7 +6375,7 @@ pub mod notebook_client {
             req.extensions_mut().insert(GrpcMethod::new("tome.v1.Notebook", "Restore"));
             self.inner.unary(req, path, codec).await
         }
-        /// Checks the coder's insights against the store guide.
+        /// Checks the coder's lessons against the store guide.
         pub async fn lint(
             &mut self,
             request: impl tonic::IntoRequest<super::LintRequest>,
@@ -6394,7 +6394,7 @@ pub mod notebook_client {
             req.extensions_mut().insert(GrpcMethod::new("tome.v1.Notebook", "Lint"));
             self.inner.unary(req, path, codec).await
         }
-        /// Reorganizes the coder's insights without losing any.
+        /// Reorganizes the coder's lessons without losing any.
         pub async fn tidy(
             &mut self,
             request: impl tonic::IntoRequest<super::TidyRequest>,
@@ -6484,12 +6484,12 @@ pub mod notebook_server {
             &self,
             request: tonic::Request<super::RestoreRequest>,
         ) -> std::result::Result<tonic::Response<super::RestoreResponse>, tonic::Status>;
-        /// Checks the coder's insights against the store guide.
+        /// Checks the coder's lessons against the store guide.
         async fn lint(
             &self,
             request: tonic::Request<super::LintRequest>,
         ) -> std::result::Result<tonic::Response<super::LintResponse>, tonic::Status>;
-        /// Reorganizes the coder's insights without losing any.
+        /// Reorganizes the coder's lessons without losing any.
         async fn tidy(
             &self,
             request: tonic::Request<super::TidyRequest>,

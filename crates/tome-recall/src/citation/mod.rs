@@ -62,7 +62,7 @@ pub enum CitationTarget {
         line: Option<u32>,
     },
     /// A lesson of the coder's notebook.
-    Insight {
+    Lesson {
         /// Path of the note.
         path: String,
         /// Counted from 1.

@@ -14,7 +14,7 @@ use super::viewpoint::find_project_root;
 use super::{Citation, CitationTarget, Viewpoint};
 use crate::transcript::parse_session_folder;
 use crate::{SessionTranscriptLine, Transcripts};
-use tome_contents::{Calendar, ExpandedGrip, LocatedNode, is_prompt};
+use tome_contents::{Contents, ExpandedGrip, LocatedNode, is_prompt};
 use tome_home::{EventQuery, HomeError, NotebookOwner, Notebooks, Store};
 
 /// Lines shown around the cited line of a note.
@@ -28,7 +28,7 @@ const TURN_EVENTS_MAX: usize = 200;
 /// Opens citations of events, notes and nodes.
 pub struct Citations {
     notebooks: Arc<Notebooks>,
-    calendar: Arc<Calendar>,
+    contents: Arc<Contents>,
     transcripts: Arc<Transcripts>,
 }
 
@@ -81,10 +81,10 @@ impl Citations {
     /// Creates an opener over these notebooks, contents and transcripts.
     pub fn new(
         notebooks: Arc<Notebooks>,
-        calendar: Arc<Calendar>,
+        contents: Arc<Contents>,
         transcripts: Arc<Transcripts>,
     ) -> Self {
-        Self { notebooks, calendar, transcripts }
+        Self { notebooks, contents, transcripts }
     }
 
     /// Opens a citation, relative to a viewpoint.
@@ -113,13 +113,13 @@ impl Citations {
                     NotebookOwner { scope: Scope::Project, cwd: Some(root.clone()), session: None };
                 self.open_note(root, &whose, (path, *line))
             }
-            CitationTarget::Insight { path, line } => {
+            CitationTarget::Lesson { path, line } => {
                 let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
                 self.open_note(String::new(), &whose, (path, *line))
             }
             CitationTarget::Node(id) => {
                 let root = self.find_named_project(citation)?;
-                let mut nodes = self.calendar.find_node(id.as_str(), None, root.as_deref())?;
+                let mut nodes = self.contents.find_node(id.as_str(), None, root.as_deref())?;
                 if nodes.iter().any(|node| Some(&node.project) == from.project.as_ref()) {
                     nodes.retain(|node| Some(&node.project) == from.project.as_ref());
                 }
@@ -132,7 +132,7 @@ impl Citations {
             CitationTarget::Grip(id) => {
                 let root = self.find_named_project(citation)?;
                 let around = (GRIP_EVENTS, GRIP_EVENTS);
-                let grip = self.calendar.find_grip(id.as_str(), around, root.as_deref())?;
+                let grip = self.contents.find_grip(id.as_str(), around, root.as_deref())?;
                 Ok(OpenedCitation::without_file(
                     grip.project.clone(),
                     CitedContent::Grip(Box::new(grip)),
@@ -280,7 +280,7 @@ impl Citations {
     /// Returns the root of the project that the citation names, if it names one.
     fn find_named_project(&self, citation: &Citation) -> Result<Option<String>, HomeError> {
         let Some(folder) = &citation.project else { return Ok(None) };
-        let found = find_project_root(self.calendar.stores().projects(), folder);
+        let found = find_project_root(self.contents.stores().projects(), folder);
         let missing = || HomeError::NotFound(format!("no project in projects/{folder}"));
         found.ok_or_else(missing).map(Some)
     }
@@ -344,11 +344,11 @@ impl Citations {
             bytes_max: usize::MAX,
             ..EventQuery::default()
         };
-        Ok(self.calendar.stores().query_events(&query)?.events.pop())
+        Ok(self.contents.stores().query_events(&query)?.events.pop())
     }
 
     fn open_store(&self, root: &str) -> Result<Store, HomeError> {
-        let stores = self.calendar.stores();
+        let stores = self.contents.stores();
         let missing = || HomeError::NotFound(format!("nothing recorded for {root} yet"));
         stores.open(&stores.find_store_path(root).ok_or_else(missing)?)
     }

@@ -44,7 +44,7 @@ impl FromStr for Citation {
                     format!("name the session: projects/{folder}/sessions/<session>/{rest}");
                 Err(invalid_citation(text, &problem))
             }
-            CitationTarget::Insight { .. } => Err(invalid_citation(
+            CitationTarget::Lesson { .. } => Err(invalid_citation(
                 text,
                 &format!("the coder's notebook belongs to no project: use {rest}"),
             )),
@@ -74,7 +74,7 @@ fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, ModelError> {
     }
     if let Some(rest) = rest.strip_prefix(CODER) {
         let (path, line) = parse_path_and_line(text, rest)?;
-        return Ok(CitationTarget::Insight { path, line });
+        return Ok(CitationTarget::Lesson { path, line });
     }
     match rest {
         id if id.starts_with(NODE) => Ok(CitationTarget::Node(NodeId::parse(id)?)),
@@ -177,7 +177,7 @@ impl fmt::Display for Citation {
                 write_note(f, "", path, *line)
             }
             CitationTarget::Note { path, line } => write_note(f, MEMORY, path, *line),
-            CitationTarget::Insight { path, line } => write_note(f, CODER, path, *line),
+            CitationTarget::Lesson { path, line } => write_note(f, CODER, path, *line),
             CitationTarget::Node(id) => f.write_str(id.as_str()),
             CitationTarget::Grip(id) => f.write_str(id.as_str()),
         }

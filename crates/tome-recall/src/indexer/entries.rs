@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use tome_finder::{ByteRange, EntryKey, EntrySource, IndexEntry};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
-use tome_notebook::{InsightKind, InsightSection, OVERVIEW_TEMPLATE, split_insights};
+use tome_notebook::{LessonKind, LessonSection, OVERVIEW_TEMPLATE, split_lessons};
 
 use super::chunking::split_chunks;
 use super::pages::PageKey;
@@ -142,7 +142,7 @@ pub(crate) struct NotePart {
     /// Description and keywords of the note, with its first section; tags of a lesson.
     pub keywords: String,
     /// The lesson's type and title; `None` for a section.
-    pub lesson: Option<(InsightKind, String)>,
+    pub lesson: Option<(LessonKind, String)>,
 }
 
 impl NotePart {
@@ -154,8 +154,8 @@ impl NotePart {
 
 impl NoteBody {
     pub(crate) fn parse(page: &PageKey, text: &str) -> Self {
-        if let PageKey::Insight { path, .. } = page
-            && let Some(kind) = InsightKind::from_path(path)
+        if let PageKey::Lesson { path, .. } = page
+            && let Some(kind) = LessonKind::from_path(path)
         {
             return Self::parse_lessons(kind, text);
         }
@@ -173,11 +173,11 @@ impl NoteBody {
     }
 
     /// Each lesson is a part, and so is the text between two of them.
-    fn parse_lessons(kind: InsightKind, text: &str) -> Self {
-        let sections = split_insights(text);
+    fn parse_lessons(kind: LessonKind, text: &str) -> Self {
+        let sections = split_lessons(text);
         let markup: Vec<_> = sections.iter().flat_map(|section| section.markup.clone()).collect();
         let has_words =
-            |section: &InsightSection| text.get(section.range.clone()).is_some_and(has_letters);
+            |section: &LessonSection| text.get(section.range.clone()).is_some_and(has_letters);
         let parts = sections.into_iter().filter(has_words).map(|section| NotePart {
             line: u32::try_from(section.line).unwrap_or(u32::MAX),
             range: to_byte_range(&section.range),
@@ -208,7 +208,7 @@ pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
     let (source, project) = match note.page {
         PageKey::Note { project, .. } => (EntrySource::Note, project.as_str()),
         PageKey::Detail { project, .. } => (EntrySource::Detail, project.as_str()),
-        PageKey::Insight { .. } => (EntrySource::Insight, ""),
+        PageKey::Lesson { .. } => (EntrySource::Lesson, ""),
         PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
     };
     let NoteBody { text, parts } = NoteBody::parse(note.page, note.text);

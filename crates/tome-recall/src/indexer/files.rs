@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use tome_finder::{EntrySource, IndexEntry, RecordMeta};
 use tome_model::{Millis, Scope};
-use tome_notebook::{InsightKind, Notebook};
+use tome_notebook::{LessonKind, Notebook};
 
 use super::Indexer;
 use super::entries::{self, NoteText};
@@ -37,7 +37,7 @@ impl IndexableFile {
     pub(crate) fn source(&self) -> EntrySource {
         match self.page {
             PageKey::Detail { .. } => EntrySource::Detail,
-            PageKey::Insight { .. } => EntrySource::Insight,
+            PageKey::Lesson { .. } => EntrySource::Lesson,
             PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Note { .. } => EntrySource::Note,
         }
     }
@@ -47,14 +47,14 @@ impl IndexableFile {
         let (project, session) = match &self.page {
             PageKey::Detail { project, folder, .. } => (project.as_str(), folder.as_str()),
             PageKey::Note { project, .. } => (project.as_str(), ""),
-            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Insight { .. } => ("", ""),
+            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Lesson { .. } => ("", ""),
         };
         let kind = match &self.page {
-            PageKey::Insight { path, .. } => InsightKind::from_path(path),
+            PageKey::Lesson { path, .. } => LessonKind::from_path(path),
             _ => None,
         };
         let (source, at, kind) =
-            (self.source(), self.modified, kind.map_or("", InsightKind::as_str));
+            (self.source(), self.modified, kind.map_or("", LessonKind::as_str));
         RecordMeta { source, at, project, session, agents: &[], kind }
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn list_files(
 ) -> Result<Vec<IndexableFile>, RecallError> {
     if index_set.owner == IndexOwner::Coder {
         let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
-        return list_notes(&*indexer.notebooks.open(&whose)?, |path, version| PageKey::Insight {
+        return list_notes(&*indexer.notebooks.open(&whose)?, |path, version| PageKey::Lesson {
             path,
             version,
         });
@@ -150,7 +150,7 @@ impl Indexer {
             PageKey::Note { project, path, version } => {
                 read(&project_notebook(project), path, version)
             }
-            PageKey::Insight { path, version } => {
+            PageKey::Lesson { path, version } => {
                 let coder = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
                 read(&coder, path, version)
             }
@@ -243,7 +243,7 @@ impl Indexer {
         let path = match page {
             PageKey::Note { path, .. }
             | PageKey::Detail { path, .. }
-            | PageKey::Insight { path, .. } => path,
+            | PageKey::Lesson { path, .. } => path,
             PageKey::Node { id, .. } => id.as_str(),
             PageKey::Grip { id, .. } => id.as_str(),
         };

@@ -40,7 +40,7 @@ pub(crate) enum PageKey {
         path: String,
         version: String,
     },
-    Insight {
+    Lesson {
         path: String,
         version: String,
     },
@@ -56,7 +56,7 @@ impl PageKey {
             Self::Detail { project, folder, path, version } => {
                 vec!["detail", project, folder, path, version]
             }
-            Self::Insight { path, version } => vec!["lesson", path, version],
+            Self::Lesson { path, version } => vec!["lesson", path, version],
         };
         parts.join(&SEPARATOR.to_string())
     }
@@ -82,7 +82,7 @@ impl PageKey {
                 version: owned(version),
             },
             ["lesson", path, version] => {
-                Self::Insight { path: owned(path), version: owned(version) }
+                Self::Lesson { path: owned(path), version: owned(version) }
             }
             _ => return None,
         })
@@ -121,7 +121,7 @@ mod tests {
                 path: owned("detail/a b.md"),
                 version: owned("1-2"),
             },
-            PageKey::Insight { path: owned("semantic/x.md"), version: owned("ab") },
+            PageKey::Lesson { path: owned("semantic/x.md"), version: owned("ab") },
         ] {
             assert_eq!(PageKey::parse(&page.name()), Some(page));
         }

@@ -19,7 +19,7 @@ use super::files::{IndexableFile, list_files, page_name_of_stamp, publish_known_
 use super::index_set::{IndexOwner, IndexPair, IndexSet, UpdateState};
 use super::writers::{IndexWriters, UpdatePass};
 use crate::RecallError;
-use crate::TRANSCRIPT_WORKER;
+use crate::TRANSCRIPT_PROJECTION;
 
 /// Maximum size of one batch. A batch is in memory several times: as events, entries, documents and
 /// vectors.
@@ -302,7 +302,7 @@ impl Indexer {
             read.push((entry.seq, event));
         }
         // Entries contain the line in the transcript, so the transcript has to be up to date first.
-        if ledger.cursor(TRANSCRIPT_WORKER)? < step.upto {
+        if ledger.cursor(TRANSCRIPT_PROJECTION)? < step.upto {
             self.transcripts.write_new(ledger)?;
         }
         let events: Vec<&Event> = read.iter().map(|(_, event)| event).collect();

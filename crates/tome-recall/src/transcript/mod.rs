@@ -9,7 +9,7 @@
 //! only ever appended. Foreign lines, and lines torn by a crash, keep their numbers; a torn line is
 //! terminated before the next one is written.
 //!
-//! The worker follows the outbox with its own cursor. It writes and syncs each session's part of a
+//! The projection follows the outbox with its own cursor. It writes and syncs each session's part of a
 //! batch once, and then advances the cursor, so the cursor only covers bytes on disk. Lines written
 //! before a crash but after the cursor are recognized by their ids and not duplicated; lines lost
 //! in a power failure are after the cursor and written again.
@@ -30,7 +30,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tome_ledger::{Ledger, OutboxEntry, WorkerCommit};
+use tome_ledger::{Ledger, OutboxEntry, ProjectionCommit};
 use tome_model::{Clock, Event, EventId, SessionId};
 
 use tome_home::layout::session_dir;
@@ -45,8 +45,8 @@ pub use rebuild::TranscriptsRebuilt;
 pub use session::SessionTranscriptLine;
 use tome_home::layout::MESSAGES;
 
-/// Name of the worker's cursor.
-pub const TRANSCRIPT_WORKER: &str = "copy";
+/// Name of the projection and of its cursor.
+pub const TRANSCRIPT_PROJECTION: &str = "copy";
 
 /// Batch limits. A batch is held in memory and syncs each of its sessions once, so a few large
 /// batches are better than many small ones.
@@ -108,13 +108,13 @@ impl Transcripts {
         let mut failed = Vec::new();
         let events = follow_outbox(
             ledger,
-            TRANSCRIPT_WORKER,
+            TRANSCRIPT_PROJECTION,
             BATCH_EVENTS,
             &|| false,
             |from_seq, entries| {
                 let batch = TranscriptBatch::read_outbox(ledger, entries)?;
                 self.write_batch(ledger, from_seq, &batch, &mut failed)?;
-                Ok((batch.upto_seq, WorkerCommit::default()))
+                Ok((batch.upto_seq, ProjectionCommit::default()))
             },
         )?;
         Ok(TranscriptUpdate { events, failed })
@@ -126,7 +126,7 @@ impl Transcripts {
         for (n, event) in events.iter().enumerate() {
             of_sessions.entry((&event.project, &event.session)).or_default().push(n);
         }
-        let vouched = ledger.cursor(TRANSCRIPT_WORKER)?;
+        let vouched = ledger.cursor(TRANSCRIPT_PROJECTION)?;
         let mut lines = vec![0; events.len()];
         for ((project, session), wanted) in of_sessions {
             let project_session = self.project_session(ledger, project, session, vouched)?;
@@ -197,7 +197,7 @@ impl Transcripts {
 
     /// Reports how far the transcripts are, their size, and what could not be written the last time.
     pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
-        let cursor = store.cursor(TRANSCRIPT_WORKER)?;
+        let cursor = store.cursor(TRANSCRIPT_PROJECTION)?;
         let all_stats = store.all_session_stats()?;
         let sizes = all_stats.iter().filter_map(|stats| {
             let file = self.file_path(&stats.project, &stats.session);
@@ -205,7 +205,7 @@ impl Transcripts {
         });
         let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(ProjectionReport {
-            name: TRANSCRIPT_WORKER,
+            name: TRANSCRIPT_PROJECTION,
             cursor,
             behind: store.last_seq().saturating_sub(cursor),
             disk_bytes: sizes.sum(),
@@ -231,7 +231,7 @@ impl Transcripts {
 
 impl Projection for Transcripts {
     fn name(&self) -> &'static str {
-        TRANSCRIPT_WORKER
+        TRANSCRIPT_PROJECTION
     }
 
     fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {

@@ -14,7 +14,7 @@ use tome_model::SessionId;
 
 use super::scan::{ForeignLine, TranscriptScan};
 use super::session::ProjectSession;
-use super::{TRANSCRIPT_WORKER, Transcripts, encode_line, working_memory};
+use super::{TRANSCRIPT_PROJECTION, Transcripts, encode_line, working_memory};
 use tome_home::layout::{KEPT_MESSAGES, MESSAGES};
 use tome_home::sync_folder;
 use tome_home::{HomeError, catch_up_session_stats};
@@ -66,7 +66,7 @@ impl Transcripts {
         rebuilt: &mut TranscriptsRebuilt,
     ) -> Result<(), HomeError> {
         let project_session =
-            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
+            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_PROJECTION)?)?;
         let transcript = self.cache.get(&project_session.folder);
         let mut transcript = transcript.lock().unwrap_or_else(PoisonError::into_inner);
         transcript.invalidate();

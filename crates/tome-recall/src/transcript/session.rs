@@ -8,7 +8,7 @@ use tome_ledger::{EventPosition, EventRange, Ledger};
 use tome_model::{Event, SessionId};
 
 use super::scan::{TranscriptScan, parse_event_id};
-use super::{TRANSCRIPT_WORKER, Transcripts};
+use super::{TRANSCRIPT_PROJECTION, Transcripts};
 use tome_home::layout::MESSAGES;
 use tome_home::{FinalLink, HomeError, layout, open_regular};
 
@@ -89,7 +89,7 @@ impl Transcripts {
         number: u32,
     ) -> Result<SessionTranscriptLine, HomeError> {
         let project_session =
-            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
+            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_PROJECTION)?)?;
         if project_session.events()?.next().transpose()?.is_none() {
             // Reading must not create a folder.
             return Ok(SessionTranscriptLine::Missing { lines: 0 });

@@ -86,14 +86,14 @@ fn citation_target() -> impl Strategy<Value = CitationTarget> {
         (path(), proptest::option::of(line()))
             .prop_map(|(path, line)| CitationTarget::Note { path, line }),
         (path(), proptest::option::of(line()))
-            .prop_map(|(path, line)| CitationTarget::Insight { path, line }),
+            .prop_map(|(path, line)| CitationTarget::Lesson { path, line }),
     ]
 }
 
 proptest! {
     #[test]
     fn rendered_citations_parse(target in citation_target(), project in proptest::option::of("--[a-z -]{1,9}--")) {
-        let needs_session = matches!(&target, CitationTarget::Message { session: None, .. } | CitationTarget::Detail { session: None, .. } | CitationTarget::Insight { .. });
+        let needs_session = matches!(&target, CitationTarget::Message { session: None, .. } | CitationTarget::Detail { session: None, .. } | CitationTarget::Lesson { .. });
         let citation = Citation { project: project.filter(|_| !needs_session), target };
         prop_assert_eq!(parse(&citation.to_string()), Ok(citation));
     }

@@ -91,7 +91,7 @@ pub async fn connect(world: &World) -> Result<Client> {
     Ok(Client::connect(move || UnixStream::connect(path.clone()), None).await?)
 }
 
-/// Waits until the daemon's workers have processed everything that was stored.
+/// Waits until the daemon's projections have processed everything that was stored.
 pub async fn wait_until_settled(client: &Client) -> Result<()> {
     let start = Instant::now();
     while client.get_status(false).await?.stores.iter().any(|store| store.behind > 0) {

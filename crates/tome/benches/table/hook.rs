@@ -52,27 +52,27 @@ struct HookWorlds {
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (alive, away) = (world(), world());
     let cwd = alive.folder("project").to_string_lossy().into_owned();
-    let scene = HookWorlds { alive, away, cwd };
-    let (daemon, client) = bench.block_on(BenchDaemon::start(&scene.alive))?;
+    let worlds = HookWorlds { alive, away, cwd };
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&worlds.alive))?;
     let mut payloads = [
         HookPayload::new("1 KB prompt", |n, cwd| sample::prompt_payload(n, 1024, cwd)),
         HookPayload::new("100 KB tool result", |n, cwd| sample::tool_payload(n, 100 * 1024, cwd)),
     ];
     let rounds = bench.scale.pick(220, 50);
-    let new = time_new_projects(bench, &scene.alive, bench.scale.pick(10, 3))?;
+    let new = time_new_projects(bench, &worlds.alive, bench.scale.pick(10, 3))?;
     // The first round creates the store and the spool and is not measured.
-    let first = sample::event("warm", 0, 1024, &scene.cwd);
+    let first = sample::event("warm", 0, 1024, &worlds.cwd);
     bench.block_on(async {
         Ok(client.ingest(draft_from_wire(first)?, limits::CALL_TIMEOUT).await?)
     })?;
     for n in 0..=rounds {
         for payload in &mut payloads {
-            run_round(&scene, payload, n)?;
+            run_round(&worlds, payload, n)?;
         }
     }
-    let crowd = time_concurrent_hooks(&scene.alive, CONCURRENT_HOOKS, &scene.cwd)?;
+    let crowd = time_concurrent_hooks(&worlds.alive, CONCURRENT_HOOKS, &worlds.cwd)?;
     let more = 1 + 2 * new.len() as u64 + CONCURRENT_HOOKS;
-    let missing = count_missing(bench, &scene, &client, 2 * (rounds + 1), more)?;
+    let missing = count_missing(bench, &worlds, &client, 2 * (rounds + 1), more)?;
     bench.block_on(daemon.stop(client))?;
     let nothing = payloads.first().map_or(f64::NAN, |payload| payload.nothing.percentile(50));
     let mut rows: Vec<Row> = payloads.iter().flat_map(payload_rows).collect();
@@ -118,14 +118,14 @@ fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Timings
 }
 
 /// Runs every variant once, in rotating order.
-fn run_round(scene: &HookWorlds, payload: &mut HookPayload, n: u64) -> Result<()> {
-    let input = (payload.make)(n, &scene.cwd);
+fn run_round(worlds: &HookWorlds, payload: &mut HookPayload, n: u64) -> Result<()> {
+    let input = (payload.make)(n, &worlds.cwd);
     for turn in 0..3 {
         let (mut command, times) = match (n + turn) % 3 {
-            0 => (true_command(&scene.alive), &mut payload.nothing),
-            1 => (scene.alive.command(&["hook", "claude-code"]), &mut payload.alive),
+            0 => (true_command(&worlds.alive), &mut payload.nothing),
+            1 => (worlds.alive.command(&["hook", "claude-code"]), &mut payload.alive),
             _ => {
-                let mut command = scene.away.command(&["hook", "claude-code"]);
+                let mut command = worlds.away.command(&["hook", "claude-code"]);
                 command.env("TOME_DAEMON_AUTOSTART", "false");
                 (command, &mut payload.away)
             }
@@ -143,13 +143,13 @@ fn run_round(scene: &HookWorlds, payload: &mut HookPayload, n: u64) -> Result<()
 /// A deadline on a busy machine may lose events, but every loss must be reported.
 fn count_missing(
     bench: &Bench,
-    scene: &HookWorlds,
+    worlds: &HookWorlds,
     client: &Client,
     sent: u64,
     more: u64,
 ) -> Result<Vec<Row>> {
     let stored = bench.block_on(count_settled_events(client, sent + more))?;
-    let spool = std::fs::read_to_string(scene.away.home().join("spool/events.jsonl"))?;
+    let spool = std::fs::read_to_string(worlds.away.home().join("spool/events.jsonl"))?;
     // A hook that misses its deadline may hand its delivery to another process and still have
     // written it: both lines are one event.
     let spooled: HashSet<Option<String>> = spool.lines().map(delivery_id).collect();
@@ -166,8 +166,8 @@ fn count_missing(
         Ok(row.against("told by tome status", told.unwrap_or(f64::NAN)).aim(Aim::Under(1.0)))
     };
     Ok(vec![
-        row("daemon alive", &scene.alive, sent + more, stored)?,
-        row("daemon dead", &scene.away, sent, spooled)?,
+        row("daemon alive", &worlds.alive, sent + more, stored)?,
+        row("daemon dead", &worlds.away, sent, spooled)?,
     ])
 }
 

@@ -310,17 +310,17 @@ fn recall_request(query: &str, tier: &str) -> v1::RecallRequest {
     }
 }
 
-/// Waits until the workers report that contents and both indexes are complete, then confirms it
+/// Waits until the projections report that contents and both indexes are complete, then confirms it
 /// with a query.
 pub async fn wait_until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
-        let workers = client.get_workers().await?;
+        let projections = client.get_workers().await?;
         // Deep vectors of as many events take hours; they come while queries are answered.
-        let workers = workers.iter().flat_map(|store| &store.workers);
-        let behind: u64 = workers
-            .filter(|worker| !worker.name.starts_with("deep/"))
-            .map(|worker| worker.behind)
+        let projections = projections.iter().flat_map(|store| &store.workers);
+        let behind: u64 = projections
+            .filter(|projection| !projection.name.starts_with("deep/"))
+            .map(|projection| projection.behind)
             .sum();
         if behind == 0 {
             let project = project.to_owned();

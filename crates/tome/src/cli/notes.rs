@@ -242,7 +242,7 @@ pub struct CoderRecallArgs {
 pub struct CoderStoreArgs {
     /// episodic, procedural or semantic
     #[arg(long = "type", value_name = "TYPE")]
-    pub insight_type: Option<String>,
+    pub lesson_type: Option<String>,
     /// A short title
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     pub title: Option<String>,
@@ -262,7 +262,7 @@ pub struct CoderStoreArgs {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["insight_type", "title", "description", "content", "tag", "topic"]
+        conflicts_with_all = ["lesson_type", "title", "description", "content", "tag", "topic"]
     )]
     pub file: Option<PathBuf>,
 }

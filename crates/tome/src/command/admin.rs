@@ -46,29 +46,29 @@ pub fn compact_stores(context: &CommandContext) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// Shows the cursors of each store's workers and the size of its projections.
-pub fn show_workers(context: &CommandContext) -> Result<Outcome> {
+/// Shows the cursors and sizes of each store's projections.
+pub fn show_projections(context: &CommandContext) -> Result<Outcome> {
     let stores = context.connector.call_blocking(async |client| client.get_workers().await)?;
     if context.json {
         stores.iter().try_for_each(|store| context.print_json(&store_json(store)))?;
-        return Ok(workers_outcome(&stores));
+        return Ok(projections_outcome(&stores));
     }
     let mut out = tome_terminal::stdout().lock();
     if stores.is_empty() {
         writeln!(out, "no stores yet")?;
     }
     for store in &stores {
-        print_store_workers(&mut out, store)?;
+        print_store_projections(&mut out, store)?;
     }
-    Ok(workers_outcome(&stores))
+    Ok(projections_outcome(&stores))
 }
 
-fn workers_outcome(stores: &[v1::StoreWorkers]) -> Outcome {
+fn projections_outcome(stores: &[v1::StoreWorkers]) -> Outcome {
     let is_bad = stores.iter().any(|store| !store.problem.is_empty());
     if is_bad { Outcome::Failed } else { Outcome::Done }
 }
 
-fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
+fn print_store_projections(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
     let mut out = WrappedWriter::new(out, 9);
     writeln!(out, "store    {}", store.path)?;
     if !store.problem.is_empty() {
@@ -83,7 +83,7 @@ fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io
         format_counted(store.versions, "version", "versions"),
         format_counted(store.grips, "source", "sources")
     )?;
-    index_status::print_workers(&mut out, &store.workers)?;
+    index_status::print_projections(&mut out, &store.workers)?;
     for problem in &store.finder_problems {
         writeln!(out, "         {YELLOW}finder:{RESET} {problem}")?;
     }
@@ -91,10 +91,10 @@ fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io
 }
 
 fn store_json(store: &v1::StoreWorkers) -> Value {
-    let workers: Vec<Value> = store.workers.iter().map(index_status::worker_json).collect();
+    let projections: Vec<Value> = store.workers.iter().map(index_status::projection_json).collect();
     json!({
         "path": store.path, "engine": store.engine, "events": store.events,
-        "disk_bytes": store.disk_bytes, "workers": workers, "nodes": store.nodes,
+        "disk_bytes": store.disk_bytes, "workers": projections, "nodes": store.nodes,
         "versions": store.versions, "grips": store.grips,
         "finder": store.finder, "finder_problems": store.finder_problems,
         "problem": Some(&store.problem).filter(|why| !why.is_empty()),

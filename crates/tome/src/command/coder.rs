@@ -96,7 +96,7 @@ fn print_lessons(out: &mut dyn Write, screen: &Screen, found: &Value) -> std::io
 }
 
 fn store_lessons(notes: &NotebookClient<'_>, args: &CoderStoreArgs) -> Result<Outcome> {
-    let answer = notes.call_tool("coder_memory_store", build_insights(args)?)?;
+    let answer = notes.call_tool("coder_memory_store", build_lessons(args)?)?;
     if notes.context.json {
         notes.context.print_json(&parse_tool_result(&answer))?;
     } else {
@@ -106,9 +106,9 @@ fn store_lessons(notes: &NotebookClient<'_>, args: &CoderStoreArgs) -> Result<Ou
 }
 
 /// Builds the tool's arguments from the flags, or from JSON input.
-fn build_insights(args: &CoderStoreArgs) -> Result<Value> {
+fn build_lessons(args: &CoderStoreArgs) -> Result<Value> {
     let fields = [
-        ("type", &args.insight_type),
+        ("type", &args.lesson_type),
         ("title", &args.title),
         ("description", &args.description),
         ("content", &args.content),
@@ -126,14 +126,14 @@ fn build_insights(args: &CoderStoreArgs) -> Result<Value> {
     let given = fields
         .iter()
         .filter_map(|(name, value)| Some(((*name).to_owned(), json!(value.as_ref()?))));
-    let mut insight: Map<String, Value> = given.collect();
-    insight.insert("tags".into(), json!(args.tag));
-    Ok(Value::Object(insight))
+    let mut lesson: Map<String, Value> = given.collect();
+    lesson.insert("tags".into(), json!(args.tag));
+    Ok(Value::Object(lesson))
 }
 
 /// Prints findings as `path:line: problem`. Fails if there are any.
 fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
-    let findings = notes.call_idempotent(async |client| client.lint_insights().await)?;
+    let findings = notes.call_idempotent(async |client| client.lint_lessons().await)?;
     if notes.context.json {
         for finding in &findings {
             notes.context.print_json(
@@ -157,7 +157,7 @@ fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
 }
 
 fn tidy_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
-    let done = notes.call_once(async |client| client.tidy_insights(notes.author()).await)?;
+    let done = notes.call_once(async |client| client.tidy_lessons(notes.author()).await)?;
     if notes.context.json {
         notes.context.print_json(&json!({
             "entries_before": done.entries_before, "entries_after": done.entries_after,

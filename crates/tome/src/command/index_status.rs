@@ -1,4 +1,4 @@
-//! Search indexes and other workers in the output of `tome status`, `tome doctor` and `tome admin
+//! Search indexes and other projections in the output of `tome status`, `tome doctor` and `tome admin
 //! status`.
 
 use std::io::Write;
@@ -101,39 +101,42 @@ pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Resul
     Ok(())
 }
 
-/// Prints workers as a table, followed by their problems.
-pub fn print_workers(out: &mut dyn Write, workers: &[v1::Worker]) -> std::io::Result<()> {
-    let row = |worker: &v1::Worker| {
+/// Prints projections as a table, followed by their problems.
+pub fn print_projections(out: &mut dyn Write, projections: &[v1::Worker]) -> std::io::Result<()> {
+    let row = |projection: &v1::Worker| {
         vec![
-            worker.name.clone(),
-            format_count(worker.cursor),
-            format_count(worker.behind),
-            worker.entries.map(format_count).unwrap_or_default(),
-            Some(worker.disk_bytes).filter(|size| *size > 0).map(format_bytes).unwrap_or_default(),
-            worker.embedder.clone(),
+            projection.name.clone(),
+            format_count(projection.cursor),
+            format_count(projection.behind),
+            projection.entries.map(format_count).unwrap_or_default(),
+            Some(projection.disk_bytes)
+                .filter(|size| *size > 0)
+                .map(format_bytes)
+                .unwrap_or_default(),
+            projection.embedder.clone(),
         ]
     };
-    let rows: Vec<Vec<String>> = workers.iter().map(row).collect();
+    let rows: Vec<Vec<String>> = projections.iter().map(row).collect();
     let heads = ["worker", ">cursor", ">behind", ">entries", ">disk", "embedder"];
     print_table(out, &heads, &rows)?;
-    for worker in workers.iter().filter(|worker| !worker.problem.is_empty()) {
-        writeln!(out, "         {YELLOW}{}:{RESET} {}", worker.name, worker.problem)?;
+    for projection in projections.iter().filter(|projection| !projection.problem.is_empty()) {
+        writeln!(out, "         {YELLOW}{}:{RESET} {}", projection.name, projection.problem)?;
     }
     Ok(())
 }
 
-pub fn worker_json(worker: &v1::Worker) -> Value {
+pub fn projection_json(projection: &v1::Worker) -> Value {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     json!({
-        "name": worker.name, "cursor": worker.cursor, "behind": worker.behind,
-        "entries": worker.entries, "disk_bytes": worker.disk_bytes,
-        "embedder": given(&worker.embedder), "problem": given(&worker.problem),
+        "name": projection.name, "cursor": projection.cursor, "behind": projection.behind,
+        "entries": projection.entries, "disk_bytes": projection.disk_bytes,
+        "embedder": given(&projection.embedder), "problem": given(&projection.problem),
     })
 }
 
 pub fn indexes_json(finder: &v1::Finder) -> Value {
     let set = |set: &v1::FinderIndexSet| {
-        let indexes: Vec<Value> = set.indexes.iter().map(worker_json).collect();
+        let indexes: Vec<Value> = set.indexes.iter().map(projection_json).collect();
         json!({
             "project": set.project, "path": set.path, "indexes": indexes,
             "problems": set.problems,

@@ -186,7 +186,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Daemon(args)) => daemon::run(context, args.detached),
         Some(Command::Admin(AdminCommand::Flush)) => admin::flush_stores(&context),
         Some(Command::Admin(AdminCommand::Compact)) => admin::compact_stores(&context),
-        Some(Command::Admin(AdminCommand::Status)) => admin::show_workers(&context),
+        Some(Command::Admin(AdminCommand::Status)) => admin::show_projections(&context),
         Some(Command::Admin(AdminCommand::Verify(args))) => admin::verify_stores(&context, &args),
         Some(Command::Admin(AdminCommand::Repair(args))) => repair::run(&context, &args),
         Some(Command::Admin(AdminCommand::RebuildToc(args))) => admin::rebuild_toc(&context, &args),

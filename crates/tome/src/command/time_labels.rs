@@ -1,4 +1,4 @@
-//! Labels of periods in the calendar. They omit what the parent entries already show, such as the year.
+//! Labels of periods in the contents. They omit what the parent entries already show, such as the year.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, ISOWeekDate, Weekday};

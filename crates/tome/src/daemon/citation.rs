@@ -96,9 +96,9 @@ impl Citations for CitationsService {
 }
 
 fn citations(daemon: &Daemon) -> CitationOpener {
-    let (notebooks, calendar) =
-        (Arc::clone(daemon.engine.notebooks()), Arc::clone(daemon.engine.calendar()));
-    CitationOpener::new(notebooks, calendar, Arc::clone(daemon.engine.transcripts()))
+    let (notebooks, contents) =
+        (Arc::clone(daemon.engine.notebooks()), Arc::clone(daemon.engine.contents()));
+    CitationOpener::new(notebooks, contents, Arc::clone(daemon.engine.transcripts()))
 }
 
 fn rebuild_transcripts(

@@ -1,4 +1,4 @@
-//! The gRPC service for contents. It drains the spool first, and the calendar catches up before it
+//! The gRPC service for contents. It drains the spool first, and the contents catch up before it
 //! answers.
 
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_contents::{
-    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
     ProjectNode, ProjectShare, SessionFact, SessionList, SessionListing, SessionPage, SessionQuery,
     StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
 use tome_model::{Agent, EventId, Grip, Level, Millis, ModelError, NodeId, SessionId};
-use tome_proto::v1::contents_server::Contents;
+use tome_proto::v1::contents_server;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
 use super::drain::drain;
 use super::grpc_status::{invalid_argument, status_of};
-use super::indexes::store_workers;
+use super::indexes::store_projections;
 use super::offline_chats::{SPARE_SESSIONS, without_offline_chats};
 use super::request_fields::non_empty;
 use super::state::Daemon;
@@ -34,22 +34,22 @@ const SESSIONS_DEFAULT: u32 = 20;
 const SESSIONS_MAX: u32 = 1_000;
 
 impl ContentsService {
-    /// Drains the spool and runs a query on the calendar. `read` also gets a notice if events are
+    /// Drains the spool and runs a query on the contents. `read` also gets a notice if events are
     /// still in the spool.
     async fn query<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Calendar, Option<String>) -> Result<T, HomeError> + Send + 'static,
+        read: impl FnOnce(&Contents, Option<String>) -> Result<T, HomeError> + Send + 'static,
     ) -> Result<Response<T>, Status> {
         let answer = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let waiting = drain(daemon);
-            read(daemon.engine.calendar(), waiting)
+            read(daemon.engine.contents(), waiting)
         });
         Ok(Response::new(answer.await?.map_err(|error| status_of(&error))?))
     }
 }
 
 #[tonic::async_trait]
-impl Contents for ContentsService {
+impl contents_server::Contents for ContentsService {
     type RebuildContentsStream = ReceiverStream<Result<v1::RebuildContentsResponse, Status>>;
 
     async fn get_toc_root(
@@ -62,8 +62,8 @@ impl Contents for ContentsService {
             levels => Depth::Levels(levels as usize),
         };
         let query = parse_query(&request.project, &request.agents, depth, request.limit)?;
-        self.query(move |calendar, waiting| {
-            let CalendarListing { entries, mut skipped, .. } = calendar.list_root(&query)?;
+        self.query(move |contents, waiting| {
+            let ContentsListing { entries, mut skipped, .. } = contents.list_root(&query)?;
             skipped.extend(waiting);
             let entries = entries.into_iter().map(entry_to_wire).collect();
             Ok(v1::GetTocRootResponse { entries, skipped })
@@ -77,8 +77,8 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetNodeResponse>, Status> {
         let request = request.into_inner();
         let version = Some(request.version).filter(|version| *version > 0);
-        self.query(move |calendar, _| {
-            let found = calendar.find_node(&request.id, version, non_empty(&request.project))?;
+        self.query(move |contents, _| {
+            let found = contents.find_node(&request.id, version, non_empty(&request.project))?;
             Ok(v1::GetNodeResponse { nodes: found.into_iter().map(node_to_wire).collect() })
         })
         .await
@@ -95,15 +95,15 @@ impl Contents for ContentsService {
         let depth = Depth::Levels(request.depth.max(1) as usize);
         let query = parse_query(&request.project, &request.agents, depth, request.limit)?;
         let after = non_empty(&request.continuation).map(NodeId::parse).transpose();
-        let page = CalendarPage {
+        let page = PageRequest {
             newest_first: request.newest_first,
             after: after.map_err(|_| {
                 Status::invalid_argument("continuation is not from a BrowseToc response")
             })?,
             entries_max: query.below_max,
         };
-        self.query(move |calendar, waiting| {
-            let mut response = browse(calendar, &request, &query, &page)?;
+        self.query(move |contents, waiting| {
+            let mut response = browse(contents, &request, &query, &page)?;
             response.skipped.extend(waiting);
             Ok(response)
         })
@@ -119,8 +119,8 @@ impl Contents for ContentsService {
             count.unwrap_or(limits::GRIP_EVENTS_DEFAULT).min(limits::GRIP_EVENTS_MAX) as usize
         };
         let around = (side(request.before), side(request.after));
-        self.query(move |calendar, _| {
-            let expanded = calendar.find_grip(&request.id, around, non_empty(&request.project))?;
+        self.query(move |contents, _| {
+            let expanded = contents.find_grip(&request.id, around, non_empty(&request.project))?;
             let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
             Ok(v1::ExpandGripResponse {
                 project: expanded.project,
@@ -138,8 +138,8 @@ impl Contents for ContentsService {
         request: Request<v1::GetVersionsRequest>,
     ) -> Result<Response<v1::GetVersionsResponse>, Status> {
         let request = request.into_inner();
-        self.query(move |calendar, _| {
-            let found = calendar.node_versions(&request.id, non_empty(&request.project))?;
+        self.query(move |contents, _| {
+            let found = contents.node_versions(&request.id, non_empty(&request.project))?;
             let versions = found.into_iter().map(version_to_wire).collect();
             Ok(v1::GetVersionsResponse { versions })
         })
@@ -158,8 +158,8 @@ impl Contents for ContentsService {
         let (home, is_wide) = (self.0.settings.home.clone(), request.project.is_empty());
         let query = parse_session_query(request, (limit + SPARE_SESSIONS) as usize)
             .map_err(|error| invalid_argument(&error))?;
-        self.query(move |calendar, waiting| {
-            let list = calendar.list_sessions(&query)?;
+        self.query(move |contents, waiting| {
+            let list = contents.list_sessions(&query)?;
             let SessionList { sessions, total, mut skipped } =
                 without_offline_chats(&home, list, is_wide, limit);
             skipped.extend(waiting);
@@ -174,12 +174,12 @@ impl Contents for ContentsService {
         request: Request<v1::GetSessionRequest>,
     ) -> Result<Response<v1::GetSessionResponse>, Status> {
         let request = request.into_inner();
-        self.query(move |calendar, _| {
+        self.query(move |contents, _| {
             let project = non_empty(&request.project);
             if !request.only_listing {
-                return Ok(session_page_to_wire(calendar.session_page(&request.id, project)?));
+                return Ok(session_page_to_wire(contents.session_page(&request.id, project)?));
             }
-            let session = calendar.find_session(&request.id, project)?;
+            let session = contents.find_session(&request.id, project)?;
             let session = Some(session_to_wire(session));
             Ok(v1::GetSessionResponse { session, ..v1::GetSessionResponse::default() })
         })
@@ -191,9 +191,9 @@ impl Contents for ContentsService {
         request: Request<v1::VerifyContentsRequest>,
     ) -> Result<Response<v1::VerifyContentsResponse>, Status> {
         let request = request.into_inner();
-        self.query(move |calendar, _| {
+        self.query(move |contents, _| {
             let stores =
-                calendar.verify(non_empty(&request.project)).into_iter().map(verify_result_to_wire);
+                contents.verify(non_empty(&request.project)).into_iter().map(verify_result_to_wire);
             Ok(v1::VerifyContentsResponse { stores: stores.collect() })
         })
         .await
@@ -210,7 +210,7 @@ impl Contents for ContentsService {
         tokio::spawn(async move {
             let work = daemon.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                daemon.engine.calendar().rebuild(non_empty(&project), |store| {
+                daemon.engine.contents().rebuild(non_empty(&project), |store| {
                     let _ = progress.blocking_send(Ok(rebuild_result_to_wire(store)));
                 });
             });
@@ -225,8 +225,8 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetWorkersResponse>, Status> {
         let stores = self.0.run_blocking(CallKind::Ledger, |daemon| {
             drain(daemon);
-            let reports = daemon.engine.calendar().store_reports().into_iter();
-            reports.map(|report| store_workers(daemon, report)).collect()
+            let reports = daemon.engine.contents().store_reports().into_iter();
+            reports.map(|report| store_projections(daemon, report)).collect()
         });
         Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
     }
@@ -315,14 +315,14 @@ fn parse_query(
     agents: &[String],
     depth: Depth,
     limit: u32,
-) -> Result<CalendarQuery, Status> {
+) -> Result<ContentsQuery, Status> {
     let agents: Result<Vec<Agent>, ModelError> =
         agents.iter().map(|name| Agent::parse(name)).collect();
     let below_max = match limit {
         0 => limits::PAGE_NODES_DEFAULT,
         limit => limit.min(limits::PAGE_NODES_MAX),
     };
-    Ok(CalendarQuery {
+    Ok(ContentsQuery {
         project: non_empty(project).map(str::to_owned),
         agents: agents.map_err(|error| invalid_argument(&error))?,
         depth,
@@ -331,18 +331,18 @@ fn parse_query(
 }
 
 fn browse(
-    calendar: &Calendar,
+    contents: &Contents,
     request: &v1::BrowseTocRequest,
-    query: &CalendarQuery,
-    page: &CalendarPage,
+    query: &ContentsQuery,
+    page: &PageRequest,
 ) -> Result<v1::BrowseTocResponse, HomeError> {
     let listing = match (non_empty(&request.node_id), non_empty(&request.time)) {
         (Some(id), _) => {
-            let id = calendar.resolve_node_id(id, query.project.as_deref())?;
-            calendar.list_below(&id, query)?
+            let id = contents.resolve_node_id(id, query.project.as_deref())?;
+            contents.list_below(&id, query)?
         }
-        (_, Some(time)) => calendar.list_time(time, query)?,
-        _ => calendar.list_root(query)?,
+        (_, Some(time)) => contents.list_time(time, query)?,
+        _ => contents.list_root(query)?,
     };
     let (listing, next) = listing.into_page(page);
     Ok(v1::BrowseTocResponse {
@@ -374,7 +374,7 @@ fn agent_names(agents: Vec<Agent>) -> Vec<String> {
     agents.into_iter().map(Into::into).collect()
 }
 
-fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
+fn entry_to_wire(entry: ContentsEntry) -> v1::TocEntry {
     let share = |share: ProjectShare| v1::Share {
         project: share.project,
         title: share.title,

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tome_home::{
-    CheckDepth, HomeError, SESSION_STATS_WORKER, Store, StoreMode, catch_up_session_stats,
+    CheckDepth, HomeError, SESSION_STATS_PROJECTION, Store, StoreMode, catch_up_session_stats,
 };
 use tome_ledger::disk_bytes;
 use tome_model::SessionStats;
@@ -35,7 +35,7 @@ const INSPECTED_STORES_MAX: usize = 64;
 /// unresponsive.
 const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Attempts to merge sessions while workers use a store, and the delay between them.
+/// Attempts to merge sessions while the scheduler uses a store, and the delay between them.
 const MERGE_ATTEMPTS_MAX: u32 = 100;
 const MERGE_RETRY_AFTER: Duration = Duration::from_millis(100);
 
@@ -105,7 +105,7 @@ impl daemon_server::Daemon for DaemonService {
             });
             attempts += 1;
             match work.await? {
-                // Workers use a store only for moments.
+                // The scheduler uses a store only for moments.
                 Err(HomeError::InUse(_)) if attempts < MERGE_ATTEMPTS_MAX => {
                     tokio::time::sleep(MERGE_RETRY_AFTER).await;
                 }
@@ -239,7 +239,7 @@ fn unresponsive_store(path: &Path) -> v1::Store {
 }
 
 fn describe_store(store: &Store) -> Result<v1::Store, HomeError> {
-    let cursor = store.cursor(SESSION_STATS_WORKER)?;
+    let cursor = store.cursor(SESSION_STATS_PROJECTION)?;
     Ok(v1::Store {
         path: store.path().display().to_string(),
         engine: store.engine().to_string(),

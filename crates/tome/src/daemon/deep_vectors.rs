@@ -24,11 +24,14 @@ pub async fn run(daemon: Arc<Daemon>) {
         return;
     }
     let stop = CancelToken::default();
-    let worker =
-        DeepWorker { daemon: Arc::clone(&daemon), stop: stop.clone(), unvisited: BTreeSet::new() };
+    let thread = DeepVectorThread {
+        daemon: Arc::clone(&daemon),
+        stop: stop.clone(),
+        unvisited: BTreeSet::new(),
+    };
     // Not a thread of the runtime: a stopping daemon does not wait for it. A batch that is cut off is
     // not in the index, and is computed again.
-    let begun = std::thread::Builder::new().name("tome-deep".to_owned()).spawn(|| worker.run());
+    let begun = std::thread::Builder::new().name("tome-deep".to_owned()).spawn(|| thread.run());
     if let Err(error) = begun {
         daemon.log.write(&format!("cannot start the thread for deep vectors: {error}"));
     }
@@ -36,14 +39,14 @@ pub async fn run(daemon: Arc<Daemon>) {
     stop.cancel();
 }
 
-struct DeepWorker {
+struct DeepVectorThread {
     daemon: Arc<Daemon>,
     stop: CancelToken,
     /// Stores that may lack deep vectors, besides those that are open.
     unvisited: BTreeSet<PathBuf>,
 }
 
-impl DeepWorker {
+impl DeepVectorThread {
     fn run(mut self) {
         platform::lower_priority();
         let mut last_arrived = None;

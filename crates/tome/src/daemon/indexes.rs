@@ -31,32 +31,32 @@ pub fn index_set_to_wire(report: IndexReport) -> v1::FinderIndexSet {
     v1::FinderIndexSet {
         project: report.project,
         path: report.folder.display().to_string(),
-        indexes: report.indexes.into_iter().map(worker_to_wire).collect(),
+        indexes: report.indexes.into_iter().map(projection_to_wire).collect(),
         problems: report.problems,
     }
 }
 
-fn worker_to_wire(worker: ProjectionReport) -> v1::Worker {
+fn projection_to_wire(projection: ProjectionReport) -> v1::Worker {
     v1::Worker {
-        name: worker.name.to_owned(),
-        cursor: worker.cursor,
-        behind: worker.behind,
-        entries: worker.entries,
-        disk_bytes: worker.disk_bytes,
-        embedder: worker.embedder.unwrap_or_default(),
-        problem: worker.problem.unwrap_or_default(),
+        name: projection.name.to_owned(),
+        cursor: projection.cursor,
+        behind: projection.behind,
+        entries: projection.entries,
+        disk_bytes: projection.disk_bytes,
+        embedder: projection.embedder.unwrap_or_default(),
+        problem: projection.problem.unwrap_or_default(),
     }
 }
 
 /// A store with its projections: those with a cursor in the ledger, and those with their own.
-pub fn store_workers(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
+pub fn store_projections(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
     let path = report.path.clone();
     let mut response = report_to_wire(report);
     if !response.problem.is_empty() {
         return response;
     }
     let was_open = daemon.engine.stores().is_open(&path);
-    if let Err(error) = add_external_workers(daemon, &path, &mut response) {
+    if let Err(error) = add_external_projections(daemon, &path, &mut response) {
         response.problem = error.explained();
     }
     if !was_open {
@@ -65,18 +65,18 @@ pub fn store_workers(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
     response
 }
 
-fn add_external_workers(
+fn add_external_projections(
     daemon: &Daemon,
     path: &Path,
     response: &mut v1::StoreWorkers,
 ) -> Result<(), RecallError> {
     let store = daemon.engine.stores().open(path)?;
-    response.workers.push(worker_to_wire(daemon.engine.transcripts().report(&store)?));
-    response.workers.push(worker_to_wire(daemon.engine.topics().report(&store)?));
+    response.workers.push(projection_to_wire(daemon.engine.transcripts().report(&store)?));
+    response.workers.push(projection_to_wire(daemon.engine.topics().report(&store)?));
     if let Some(indexes) = daemon.engine.recall().report_indexes(&store)? {
         response.finder = indexes.folder.display().to_string();
         response.finder_problems = indexes.problems;
-        response.workers.extend(indexes.indexes.into_iter().map(worker_to_wire));
+        response.workers.extend(indexes.indexes.into_iter().map(projection_to_wire));
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn report_to_wire(report: StoreReport) -> v1::StoreWorkers {
         engine: report.engine.to_owned(),
         events: report.events,
         disk_bytes: report.disk_bytes,
-        workers: report.workers.into_iter().map(worker_to_wire).collect(),
+        workers: report.projections.into_iter().map(projection_to_wire).collect(),
         nodes: report.nodes,
         versions: report.versions,
         grips: report.grips,

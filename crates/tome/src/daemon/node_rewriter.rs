@@ -192,10 +192,10 @@ pub async fn run(daemon: Arc<Daemon>) {
         if rewriter.is_backing_off() {
             continue;
         }
-        let (shared, worker) = (Arc::clone(&daemon), Arc::clone(&rewriter));
+        let (shared, thread_rewriter) = (Arc::clone(&daemon), Arc::clone(&rewriter));
         let work = tokio::task::spawn_blocking(move || {
             for store in shared.engine.stores().open_stores() {
-                if let Err(error) = worker.rewrite_store(&shared, &store) {
+                if let Err(error) = thread_rewriter.rewrite_store(&shared, &store) {
                     shared.log.write(&format!(
                         "cannot rewrite the contents of {}: {error}",
                         store.path().display()

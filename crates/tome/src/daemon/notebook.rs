@@ -1,4 +1,4 @@
-//! The gRPC service for notebooks: listing, history, and maintenance of the coder's insights.
+//! The gRPC service for notebooks: listing, history, and maintenance of the coder's lessons.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ impl Notebook for NotebookService {
 
     async fn lint(&self, _: Request<v1::LintRequest>) -> RpcResult<v1::LintResponse> {
         self.with_notebook(Some(coder_owner()), |notebook| {
-            let findings = notebook.lint_insights()?.into_iter().map(|found| v1::Finding {
+            let findings = notebook.lint_lessons()?.into_iter().map(|found| v1::Finding {
                 path: found.path,
                 line: u32::try_from(found.line).unwrap_or(u32::MAX),
                 problem: found.problem,
@@ -118,7 +118,7 @@ impl Notebook for NotebookService {
     async fn tidy(&self, request: Request<v1::TidyRequest>) -> RpcResult<v1::TidyResponse> {
         let by = author_from_wire(request.into_inner().by, "tidy");
         self.with_notebook(Some(coder_owner()), move |notebook| {
-            let tidied = notebook.tidy_insights(&by)?;
+            let tidied = notebook.tidy_lessons(&by)?;
             Ok(v1::TidyResponse {
                 entries_before: tidied.entries_before as u64,
                 entries_after: tidied.entries_after as u64,

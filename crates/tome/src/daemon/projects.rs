@@ -17,7 +17,7 @@ use super::drain::drain;
 use super::grpc_status::status_of;
 use super::state::Daemon;
 
-/// Attempts to merge while workers use the store, and the delay between them.
+/// Attempts to merge while the scheduler uses the store, and the delay between them.
 const MERGE_ATTEMPTS_MAX: u32 = 100;
 const MERGE_RETRY_AFTER: Duration = Duration::from_millis(100);
 
@@ -51,7 +51,7 @@ impl Projects for ProjectsService {
             });
             attempts += 1;
             match work.await? {
-                // Workers use a store only for moments.
+                // The scheduler uses a store only for moments.
                 Err(HomeError::InUse(_)) if attempts < MERGE_ATTEMPTS_MAX => {
                     tokio::time::sleep(MERGE_RETRY_AFTER).await;
                 }

@@ -68,7 +68,7 @@ impl Recall for RecallService {
         let v1::ListInstructionsRequest { project, query } = request.into_inner();
         let listed = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             drain(daemon);
-            let all = daemon.engine.calendar().list_instructions(&project)?;
+            let all = daemon.engine.contents().list_instructions(&project)?;
             let kept = match query.trim() {
                 "" => all,
                 query => rank_instructions(&all, query).into_iter().cloned().collect(),
@@ -92,7 +92,7 @@ fn find_instructions(
     if query.limits.hits == 0 || query.syntax == QuerySyntax::Regex || query.tier.is_some() {
         return Vec::new();
     }
-    let all = daemon.engine.calendar().list_instructions(project).unwrap_or_default();
+    let all = daemon.engine.contents().list_instructions(project).unwrap_or_default();
     let about = find_concerned(&all, &query.text, &answer.texts());
     about.into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
 }

@@ -86,10 +86,10 @@ fn build_clients(
 pub async fn run(daemon: Arc<Daemon>) {
     let Some(embedder) = daemon.models.remote.clone() else { return };
     let stop = CancelToken::default();
-    let work = VectorWorker { daemon: Arc::clone(&daemon), embedder, stop: stop.clone() };
+    let thread = RemoteVectorThread { daemon: Arc::clone(&daemon), embedder, stop: stop.clone() };
     // Not a thread of the runtime: a stopping daemon does not wait for the endpoint. Texts whose
     // request is cut off are not in the index, and are sent again.
-    let begun = std::thread::Builder::new().name("tome-vectors".to_owned()).spawn(|| work.run());
+    let begun = std::thread::Builder::new().name("tome-vectors".to_owned()).spawn(|| thread.run());
     if let Err(error) = begun {
         daemon.log.write(&format!("cannot start the thread for remote vectors: {error}"));
     }
@@ -97,13 +97,13 @@ pub async fn run(daemon: Arc<Daemon>) {
     stop.cancel();
 }
 
-struct VectorWorker {
+struct RemoteVectorThread {
     daemon: Arc<Daemon>,
     embedder: Arc<EndpointEmbedder>,
     stop: CancelToken,
 }
 
-impl VectorWorker {
+impl RemoteVectorThread {
     fn run(self) {
         // A killed daemon, or a change of embedder, may have left stores behind.
         let mut unvisited = self.daemon.engine.stores().list_paths();

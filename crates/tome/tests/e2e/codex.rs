@@ -5,12 +5,12 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tome_testkit::eventually;
 
+use crate::agent_fixture::AgentFixture;
 use crate::model::{Call, Step};
-use crate::stage::Stage;
-use crate::story::{self, Cast, PROMPT};
+use crate::scenario::{self, AgentCalls, PROMPT};
 use crate::{clients, headless};
 
-const CAST: Cast = Cast {
+const CALLS: AgentCalls = AgentCalls {
     agent: "codex",
     recall: |arguments| Call::new("recall_memory", arguments).within("mcp__tome"),
     plan: |steps| {
@@ -45,17 +45,17 @@ stream_max_retries = 0
 #[test]
 #[ignore = "drives the real Codex: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn codex_stores_a_session_and_gets_its_injections() {
-    let stage = Stage::new(story::script(&CAST));
-    story::begin(&stage);
-    stage.write(".codex/config.toml", &config(&stage.model.url()));
-    stage.set_up(CAST.agent);
-    stage.run(command(&stage).args(["--json", PROMPT]));
-    story::end(&stage, &CAST);
+    let fixture = AgentFixture::new(scenario::script(&CALLS));
+    scenario::begin(&fixture);
+    fixture.write(".codex/config.toml", &config(&fixture.model.url()));
+    fixture.set_up(CALLS.agent);
+    fixture.run(command(&fixture).args(["--json", PROMPT]));
+    scenario::end(&fixture, &CALLS);
 }
 
-fn command(stage: &Stage) -> Command {
+fn command(fixture: &AgentFixture) -> Command {
     let program = clients::file(clients::CODEX, "vendor/x86_64-unknown-linux-musl/bin/codex");
-    let mut command = stage.agent(program);
+    let mut command = fixture.agent(program);
     // Trusting hooks requires a person at a keyboard.
     command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]);
     command.env("LOOPBACK_KEY", "none");
@@ -65,9 +65,10 @@ fn command(stage: &Stage) -> Command {
 #[test]
 #[ignore = "drives the real Codex: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn codex_prints_the_same_with_and_without_tome() {
-    let prepare = |stage: &Stage| stage.write(".codex/config.toml", &config(&stage.model.url()));
-    headless::check(&CAST, prepare, |stage, prompt| {
-        let mut command = command(stage);
+    let prepare =
+        |fixture: &AgentFixture| fixture.write(".codex/config.toml", &config(&fixture.model.url()));
+    headless::check(&CALLS, prepare, |fixture, prompt| {
+        let mut command = command(fixture);
         command.arg(prompt);
         command
     });
@@ -79,16 +80,16 @@ fn codex_prints_the_same_with_and_without_tome() {
 fn a_patch_in_a_codex_shell_command_is_stored() {
     let patch =
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\nEOF\n";
-    let stage = Stage::new(vec![
+    let fixture = AgentFixture::new(vec![
         Step::Use(vec![Call::new("exec_command", json!({"cmd": patch}))]),
         Step::Say("Patched."),
     ]);
-    stage.write(".codex/config.toml", &config(&stage.model.url()));
-    stage.set_up(CAST.agent);
-    stage.run(command(&stage).arg("add a file"));
-    assert_eq!(std::fs::read_to_string(stage.app.join("a.txt")).unwrap(), "hi\n");
+    fixture.write(".codex/config.toml", &config(&fixture.model.url()));
+    fixture.set_up(CALLS.agent);
+    fixture.run(command(&fixture).arg("add a file"));
+    assert_eq!(std::fs::read_to_string(fixture.app.join("a.txt")).unwrap(), "hi\n");
     let events = eventually("the patch and the end of the session", || {
-        let events = stage.world.events();
+        let events = fixture.world.events();
         let has = |kind: &str| events.iter().any(|event| event["kind"] == kind);
         (has("tool_result") && has("session_end")).then_some(events)
     });
@@ -96,7 +97,7 @@ fn a_patch_in_a_codex_shell_command_is_stored() {
         events.iter().filter(|event| event["kind"] == "tool_result").collect();
     assert_eq!(results.len(), 1, "{results:?}");
     assert_eq!(results[0]["tool"]["input"]["command"], patch);
-    assert_eq!(stage.world.tome(&["import", "--agent", CAST.agent]).code, 0);
-    assert_eq!(stage.world.events(), events, "an import finds nothing new");
-    assert_eq!(stage.world.tome(&["stop"]).code, 0);
+    assert_eq!(fixture.world.tome(&["import", "--agent", CALLS.agent]).code, 0);
+    assert_eq!(fixture.world.events(), events, "an import finds nothing new");
+    assert_eq!(fixture.world.tome(&["stop"]).code, 0);
 }

@@ -7,12 +7,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::eventually_within;
 
+use crate::agent_fixture::AgentFixture;
 use crate::model::{Call, Step};
-use crate::stage::Stage;
-use crate::story::{self, Cast, PROMPT};
+use crate::scenario::{self, AgentCalls, PROMPT};
 use crate::{clients, headless};
 
-const CAST: Cast = Cast {
+const CALLS: AgentCalls = AgentCalls {
     agent: "copilot",
     recall: |arguments| Call::new("tome-recall_memory", arguments),
     // Copilot's plan is a table.
@@ -28,18 +28,18 @@ const CAST: Cast = Cast {
 #[test]
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn copilot_stores_a_session_and_gets_its_injections() {
-    let stage = Stage::new(story::script(&CAST));
-    story::begin(&stage);
-    stage.set_up(CAST.agent);
-    stage.run(command(&stage).args(["-p", PROMPT]));
-    story::end(&stage, &CAST);
+    let fixture = AgentFixture::new(scenario::script(&CALLS));
+    scenario::begin(&fixture);
+    fixture.set_up(CALLS.agent);
+    fixture.run(command(&fixture).args(["-p", PROMPT]));
+    scenario::end(&fixture, &CALLS);
 }
 
-fn command(stage: &Stage) -> Command {
-    let mut command = stage.agent(clients::file(clients::COPILOT, "copilot"));
+fn command(fixture: &AgentFixture) -> Command {
+    let mut command = fixture.agent(clients::file(clients::COPILOT, "copilot"));
     command.args(["--allow-all-tools", "--no-color"]);
     command.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
-    command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", stage.model.url()));
+    command.env("COPILOT_PROVIDER_BASE_URL", format!("{}/v1", fixture.model.url()));
     command.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "scripted");
     command
 }
@@ -48,10 +48,10 @@ fn command(stage: &Stage) -> Command {
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn copilot_prints_the_same_with_and_without_tome() {
     headless::check(
-        &CAST,
+        &CALLS,
         |_| {},
-        |stage, prompt| {
-            let mut command = command(stage);
+        |fixture, prompt| {
+            let mut command = command(fixture);
             command.args(["-p", prompt]);
             command
         },
@@ -80,26 +80,26 @@ fn every_final_answer_of_copilot_is_stored() {
     let turn = |answer: &&'static str| {
         [Step::SayAndUse("First I count the words.", vec![count()]), Step::Say(answer)]
     };
-    let stage = Stage::new(ANSWERS.iter().flat_map(turn).collect());
-    stage.set_up(CAST.agent);
+    let fixture = AgentFixture::new(ANSWERS.iter().flat_map(turn).collect());
+    fixture.set_up(CALLS.agent);
     for n in 0..ANSWERS.len() {
-        stage.run(command(&stage).args(["-p", &format!("count the words of chapter {n}")]));
+        fixture.run(command(&fixture).args(["-p", &format!("count the words of chapter {n}")]));
     }
     let mut answers = eventually_within(Duration::from_secs(20), || {
-        let answers = answers_of(&stage.world.events());
+        let answers = answers_of(&fixture.world.events());
         (answers.len() == ANSWERS.len()).then_some(answers)
     })
-    .unwrap_or_else(|| answers_of(&stage.world.events()));
+    .unwrap_or_else(|| answers_of(&fixture.world.events()));
     answers.sort_unstable();
     let mut expected = ANSWERS.map(str::to_owned);
     expected.sort_unstable();
     let right = answers.iter().filter(|answer| expected.contains(answer)).count();
     println!("{right} of {} answers are right", ANSWERS.len());
     assert_eq!(answers, expected);
-    let before = stage.world.events();
-    assert_eq!(stage.world.tome(&["import", "--agent", CAST.agent]).code, 0);
-    assert_eq!(stage.world.events(), before, "an import finds nothing new");
-    assert_eq!(stage.world.tome(&["stop"]).code, 0);
+    let before = fixture.world.events();
+    assert_eq!(fixture.world.tome(&["import", "--agent", CALLS.agent]).code, 0);
+    assert_eq!(fixture.world.events(), before, "an import finds nothing new");
+    assert_eq!(fixture.world.tome(&["stop"]).code, 0);
 }
 
 /// Returns the last stop text of every session that has one.

@@ -4,12 +4,12 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
+use crate::agent_fixture::AgentFixture;
 use crate::model::Call;
-use crate::stage::Stage;
-use crate::story::{self, Cast, PROMPT};
+use crate::scenario::{self, AgentCalls, PROMPT};
 use crate::{clients, headless};
 
-const CAST: Cast = Cast {
+const CALLS: AgentCalls = AgentCalls {
     agent: "gemini",
     recall: |arguments| Call::new("mcp_tome_recall_memory", arguments),
     plan: |steps| {
@@ -30,19 +30,19 @@ const SETTINGS: &str = r#"{
 #[test]
 #[ignore = "drives the real Gemini CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn gemini_stores_a_session_and_gets_its_injections() {
-    let stage = Stage::new(story::script(&CAST));
-    story::begin(&stage);
-    stage.write(".gemini/settings.json", SETTINGS);
-    stage.set_up(CAST.agent);
-    stage.run(command(&stage).args(["--output-format", "json", "-p", PROMPT]));
-    story::end(&stage, &CAST);
+    let fixture = AgentFixture::new(scenario::script(&CALLS));
+    scenario::begin(&fixture);
+    fixture.write(".gemini/settings.json", SETTINGS);
+    fixture.set_up(CALLS.agent);
+    fixture.run(command(&fixture).args(["--output-format", "json", "-p", PROMPT]));
+    scenario::end(&fixture, &CALLS);
 }
 
-fn command(stage: &Stage) -> Command {
-    let mut command = stage.agent("node");
+fn command(fixture: &AgentFixture) -> Command {
+    let mut command = fixture.agent("node");
     command.arg(clients::file(clients::GEMINI, "bundle/gemini.js"));
     command.args(["-m", "gemini-2.5-flash", "--approval-mode", "yolo"]);
-    command.env("GOOGLE_GEMINI_BASE_URL", stage.model.url()).env("GEMINI_API_KEY", "none");
+    command.env("GOOGLE_GEMINI_BASE_URL", fixture.model.url()).env("GEMINI_API_KEY", "none");
     command.env("GEMINI_CLI_TRUST_WORKSPACE", "true").env("GEMINI_CLI_NO_RELAUNCH", "1");
     command
 }
@@ -50,9 +50,9 @@ fn command(stage: &Stage) -> Command {
 #[test]
 #[ignore = "drives the real Gemini CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn gemini_prints_the_same_with_and_without_tome() {
-    let prepare = |stage: &Stage| stage.write(".gemini/settings.json", SETTINGS);
-    headless::check(&CAST, prepare, |stage, prompt| {
-        let mut command = command(stage);
+    let prepare = |fixture: &AgentFixture| fixture.write(".gemini/settings.json", SETTINGS);
+    headless::check(&CALLS, prepare, |fixture, prompt| {
+        let mut command = command(fixture);
         command.args(["-p", prompt]);
         command
     });

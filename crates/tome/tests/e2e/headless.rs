@@ -2,28 +2,32 @@
 
 use std::process::Command;
 
+use crate::agent_fixture::AgentFixture;
 use crate::model::Step;
-use crate::stage::Stage;
-use crate::story::Cast;
+use crate::scenario::AgentCalls;
 
 const PROMPT: &str = "Plan the work and do it.";
 const DONE: &str = "The plan is done.";
 
 /// Runs the same script twice: a plan long enough to trigger an injection, and the answer.
-pub fn check(cast: &Cast, prepare: impl Fn(&Stage), command: impl Fn(&Stage, &str) -> Command) {
+pub fn check(
+    calls: &AgentCalls,
+    prepare: impl Fn(&AgentFixture),
+    command: impl Fn(&AgentFixture, &str) -> Command,
+) {
     let print = |with_tome: bool| {
         let steps: Vec<String> = (1..=6).map(|n| format!("part {n}")).collect();
-        let stage = Stage::new(vec![Step::Use((cast.plan)(&steps)), Step::Say(DONE)]);
-        prepare(&stage);
+        let fixture = AgentFixture::new(vec![Step::Use((calls.plan)(&steps)), Step::Say(DONE)]);
+        prepare(&fixture);
         if with_tome {
-            stage.set_up(cast.agent);
+            fixture.set_up(calls.agent);
         }
-        let ran = stage.run(&mut command(&stage, PROMPT));
-        assert_eq!(stage.model.requests().len(), 2, "{}", stage.model.log());
+        let ran = fixture.run(&mut command(&fixture, PROMPT));
+        assert_eq!(fixture.model.requests().len(), 2, "{}", fixture.model.log());
         if with_tome {
-            let stored = stage.world.events();
+            let stored = fixture.world.events();
             assert!(stored.iter().any(|event| event["kind"] == "user_message"), "{stored:?}");
-            assert_eq!(stage.world.tome(&["stop"]).code, 0);
+            assert_eq!(fixture.world.tome(&["stop"]).code, 0);
         }
         ran.stdout
     };

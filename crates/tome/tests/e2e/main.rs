@@ -17,6 +17,7 @@
     reason = "tests assert by panicking, print why they skip, and write plain files"
 )]
 
+mod agent_fixture;
 mod claude_code;
 mod clients;
 mod codex;
@@ -25,5 +26,4 @@ mod gemini;
 mod headless;
 mod model;
 mod opencode;
-mod stage;
-mod story;
+mod scenario;

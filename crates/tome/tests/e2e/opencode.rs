@@ -5,9 +5,9 @@ use std::process::Command;
 use serde_json::{Value, json};
 use tome_testkit::eventually;
 
+use crate::agent_fixture::AgentFixture;
 use crate::clients;
 use crate::model::{Call, Step};
-use crate::stage::Stage;
 
 const PROMPT: &str = "What does the shell say about the frobnicator?";
 const FACT: &str = "prefers answers of one sentence";
@@ -26,19 +26,19 @@ fn settings(url: &str) -> String {
 }
 
 /// A user of OpenCode, with the package that OpenCode installs for plugins.
-fn person(script: Vec<Step>) -> Stage {
-    let stage = Stage::new(script);
+fn person(script: Vec<Step>) -> AgentFixture {
+    let fixture = AgentFixture::new(script);
     let package = clients::file(clients::OPENCODE, "config");
-    let folder = stage.world.folder("person/.config/opencode");
+    let folder = fixture.world.folder("person/.config/opencode");
     let copied = Command::new("cp").arg("-R").arg(package.join(".")).arg(folder).status();
     assert!(copied.unwrap().success());
-    stage.write(".config/opencode/opencode.json", &settings(&stage.model.url()));
-    stage
+    fixture.write(".config/opencode/opencode.json", &settings(&fixture.model.url()));
+    fixture
 }
 
 /// `opencode run` with a single prompt.
-fn opencode(stage: &Stage) -> Command {
-    let mut command = stage.agent(clients::file(clients::OPENCODE, "bin/opencode"));
+fn opencode(fixture: &AgentFixture) -> Command {
+    let mut command = fixture.agent(clients::file(clients::OPENCODE, "bin/opencode"));
     command.args(["run", PROMPT]);
     for name in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "DEFAULT_PLUGINS"] {
         command.env(format!("OPENCODE_DISABLE_{name}"), "1");
@@ -47,14 +47,14 @@ fn opencode(stage: &Stage) -> Command {
 }
 
 /// Runs OpenCode with production deadlines for hooks; returns its output.
-fn run_in_a_hurry(stage: &Stage) -> String {
-    stage.run(opencode(stage).env_remove("TOME_HOOK_PATIENCE")).stdout
+fn run_in_a_hurry(fixture: &AgentFixture) -> String {
+    fixture.run(opencode(fixture).env_remove("TOME_HOOK_PATIENCE")).stdout
 }
 
 /// Returns the events of the session once its end is stored.
-fn stored(stage: &Stage) -> Vec<Value> {
+fn stored(fixture: &AgentFixture) -> Vec<Value> {
     let events = eventually("the end of the session", || {
-        let events = stage.world.events();
+        let events = fixture.world.events();
         events.iter().any(|event| event["kind"] == "session_end").then_some(events)
     });
     println!("{}", events.iter().map(|event| format!("{event}\n")).collect::<String>());
@@ -71,32 +71,32 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 }
 
 /// Checks that OpenCode's own store contains nothing that the plugin has not reported.
-fn assert_import_finds_nothing_new(stage: &Stage) {
-    let before = stage.world.events();
-    let ran = stage.world.tome(&["import", "--agent", "opencode"]);
+fn assert_import_finds_nothing_new(fixture: &AgentFixture) {
+    let before = fixture.world.events();
+    let ran = fixture.world.tome(&["import", "--agent", "opencode"]);
     assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
-    assert_eq!(stage.world.events(), before, "{}", ran.stdout);
+    assert_eq!(fixture.world.events(), before, "{}", ran.stdout);
 }
 
 #[test]
 #[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn opencode_stores_a_session_and_gets_its_injections() {
     let arguments = json!({"command": format!("echo {OUTPUT}"), "description": "ask the shell"});
-    let stage = person(vec![Step::Use(vec![Call::new("bash", arguments)]), Step::Say(ANSWER)]);
+    let fixture = person(vec![Step::Use(vec![Call::new("bash", arguments)]), Step::Say(ANSWER)]);
     let content = format!("# User\n\n- {FACT}\n");
-    stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
+    fixture.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
     // OpenCode also reads the skills of these agents.
     for agent in ["claude-code", "codex", "opencode"] {
-        stage.set_up(agent);
+        fixture.set_up(agent);
     }
     // Response times are measured by the bench.
-    stage.run(&mut opencode(&stage));
-    let requests = stage.model.requests();
-    assert_eq!((requests.len(), stage.model.steps_left()), (2, 0), "{}", stage.model.log());
+    fixture.run(&mut opencode(&fixture));
+    let requests = fixture.model.requests();
+    assert_eq!((requests.len(), fixture.model.steps_left()), (2, 0), "{}", fixture.model.log());
     let first = requests[0].text();
     assert!(first.contains("<tome-memory kind=\"start\">") && first.contains(FACT), "{first}");
     assert_eq!(first.matches("<name>tome-memory</name>").count(), 1, "{first}");
-    let events = stored(&stage);
+    let events = stored(&fixture);
     let expected = [
         "session_start",
         "user_message",
@@ -112,21 +112,21 @@ fn opencode_stores_a_session_and_gets_its_injections() {
     let output = &find("tool_result")["tool"]["output"];
     assert!(output.to_string().contains(OUTPUT), "{output}");
     assert_eq!(find("assistant_message")["text"], ANSWER);
-    assert_import_finds_nothing_new(&stage);
+    assert_import_finds_nothing_new(&fixture);
 }
 
 #[test]
 #[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
 fn a_short_run_of_opencode_is_stored_and_prints_the_same() {
     let bare = run_in_a_hurry(&person(vec![Step::Say(ANSWER)]));
-    let stage = person(vec![Step::Say(ANSWER)]);
-    stage.set_up("opencode");
-    assert_eq!(run_in_a_hurry(&stage), bare);
-    let events = stored(&stage);
+    let fixture = person(vec![Step::Say(ANSWER)]);
+    fixture.set_up("opencode");
+    assert_eq!(run_in_a_hurry(&fixture), bare);
+    let events = stored(&fixture);
     let expected =
         ["session_start", "user_message", "assistant_message", "assistant_stop", "session_end"];
     assert_eq!(kinds(&events), expected);
     let answer = events.iter().find(|event| event["kind"] == "assistant_message").unwrap();
     assert_eq!(answer["text"], ANSWER);
-    assert_import_finds_nothing_new(&stage);
+    assert_import_finds_nothing_new(&fixture);
 }

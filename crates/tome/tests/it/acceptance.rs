@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{daemon_gone, daemon_up, world};
+use crate::support::{daemon_gone, daemon_up, world};
 
 pub fn run_tool(world: &World, tool: &str, arguments: &Value) -> CommandResult {
     let by = ["--agent", "claude-code", "--session", "s1"];

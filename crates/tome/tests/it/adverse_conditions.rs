@@ -10,7 +10,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::{World, eventually};
 
-use crate::scene::{
+use crate::support::{
     ids, line, line_with, prompt, runs_in_namespace, status, texts, tool_result, world,
 };
 
@@ -119,7 +119,7 @@ fn a_full_disk_loses_no_acknowledged_event() {
     }
     // Acknowledged events can be read while nothing can be written.
     let listed =
-        crate::scene::list(&world, &["--limit", "0", "--session", "s1", "--agent", "codex"]);
+        crate::support::list(&world, &["--limit", "0", "--session", "s1", "--agent", "codex"]);
     for id in &acknowledged {
         assert!(ids(&listed).contains(&id.as_str()), "{id} is gone");
     }

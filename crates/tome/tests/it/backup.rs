@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World, eventually};
 
-use crate::scene::{MORNING_MS, line_with, strings, world};
+use crate::support::{MORNING_MS, line_with, strings, world};
 
 /// A home with events of two projects, a note with two versions and a lesson.
 fn filled(world: &World) -> PathBuf {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::json;
 use tome_testkit::{World, eventually};
 
-use crate::scene::{line_with, status, texts, world};
+use crate::support::{line_with, status, texts, world};
 
 /// A world without a running daemon, with one good project and one whose store has a newer format.
 fn half_bad() -> (World, PathBuf, String) {

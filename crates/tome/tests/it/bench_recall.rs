@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::Value;
 use tome_testkit::{Signal, World, eventually, is_alive, send_signal};
 
-use crate::scene::world;
+use crate::support::world;
 
 /// The programs run in another folder.
 fn set() -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{line_with, prompt, tool_result, world};
+use crate::support::{line_with, prompt, tool_result, world};
 
 /// One secret of each kind: its mark, the text around it, and the part that must be removed.
 const SECRETS: [(&str, &str, &str); 16] = [

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tome_testkit::{CommandResult, World, eventually};
 
-use crate::scene::{list, texts, world};
+use crate::support::{list, texts, world};
 
 /// Runs a chat with the script in the project `app`, with these lines as input.
 fn chat(world: &World, args: &[&str], typed: &str) -> CommandResult {

@@ -5,7 +5,7 @@ use tome_testkit::{ModelServer, ScriptedAnswer, World};
 
 use crate::chat::at;
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
-use crate::scene::{list, texts, world};
+use crate::support::{list, texts, world};
 
 /// A prompt fails; then the model works again, and the resumed chat still has the prompt.
 fn check_failure(provider: &str, broken: &ScriptedAnswer, kind: &str, hint: &str) {

@@ -12,7 +12,7 @@ use tome_testkit::{
 };
 
 use crate::chat::{at, project, until};
-use crate::scene::{list, texts, world};
+use crate::support::{list, texts, world};
 
 pub const BOTH: [&str; 2] = ["anthropic", "openai"];
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{line_with, world};
+use crate::support::{line_with, world};
 
 #[test]
 fn an_offline_chat_is_not_the_last_session_and_not_in_recall() {

@@ -22,9 +22,9 @@ fn a_longer_plan_gets_lessons_once() {
             let last = last(request);
             let plans = request.body.to_string().matches("Plan noted").count();
             if last.contains("kind=\"store\"") {
-                let insight: Value =
+                let lesson: Value =
                     serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
-                ScriptedAnswer::call("coder_memory_store", &insight)
+                ScriptedAnswer::call("coder_memory_store", &lesson)
             } else if last.contains("release it") {
                 // Two calls in one reply: the lessons follow both results.
                 ScriptedAnswer::call("update_plan", &plan(6)).and_call("list_files", &json!({}))

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
-use crate::scene::{MORNING_MS, line, line_with, world};
 use crate::session_transcript::{session_folder, transcript_text};
+use crate::support::{MORNING_MS, line, line_with, world};
 
 /// Two sessions in `/app`, the second one newer, and one in another project.
 fn told() -> World {

@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{line, line_with, prompt, world};
+use crate::support::{line, line_with, prompt, world};
 
 const COMMANDS: [&str; 31] = [
     "browse",

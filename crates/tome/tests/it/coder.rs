@@ -11,7 +11,7 @@ use tome_testkit::World;
 use crate::acceptance::{agent, refused, run_tool, wire};
 use crate::notes_cli::memory_json;
 use crate::notes_safety::files_below;
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn folder(world: &World) -> PathBuf {
     world.home().join("coder")
@@ -22,13 +22,13 @@ fn file(world: &World, path: &str) -> String {
 }
 
 /// A lesson that satisfies every rule.
-fn insight(of: &str, title: &str, description: &str, content: &str) -> Value {
+fn lesson(of: &str, title: &str, description: &str, content: &str) -> Value {
     json!({"type": of, "title": title, "description": description, "content": content,
            "tags": ["success", "testing"]})
 }
 
 fn bisect() -> Value {
-    insight(
+    lesson(
         "procedural",
         "Bisect a slow test suite",
         "Halve the suite until one slow test is left.",
@@ -38,16 +38,16 @@ fn bisect() -> Value {
 }
 
 /// The same lesson with one field changed.
-fn with(mut insight: Value, field: &str, value: Value) -> Value {
-    insight[field] = value;
-    insight
+fn with(mut lesson: Value, field: &str, value: Value) -> Value {
+    lesson[field] = value;
+    lesson
 }
 
 /// Stores lessons and returns the outcome of each.
-fn store(world: &World, insight: &Value) -> Vec<Value> {
+fn store(world: &World, lesson: &Value) -> Vec<Value> {
     let args = ["tool", "coder_memory_store", "-", "--json"];
-    let ran = world.tome_with(&args, insight.to_string());
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{insight}");
+    let ran = world.tome_with(&args, lesson.to_string());
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{lesson}");
     ran.json()["stored"].as_array().unwrap().clone()
 }
 
@@ -59,8 +59,8 @@ fn recall(world: &World, arguments: &Value) -> Value {
 }
 
 fn titles(recalled: &Value) -> Vec<&str> {
-    let insights = recalled["insights"].as_array().unwrap();
-    insights.iter().map(|insight| insight["title"].as_str().unwrap()).collect()
+    let lessons = recalled["insights"].as_array().unwrap();
+    lessons.iter().map(|lesson| lesson["title"].as_str().unwrap()).collect()
 }
 
 /// The coder's Markdown files, without those that Tome builds.
@@ -73,8 +73,8 @@ fn notes(world: &World) -> Vec<String> {
 
 /// Every title in any file.
 fn all_titles(world: &World) -> BTreeSet<String> {
-    let insights = notes(world).into_iter().filter(|path| path.contains('/'));
-    let texts = insights.map(|path| file(world, &path)).collect::<String>();
+    let lessons = notes(world).into_iter().filter(|path| path.contains('/'));
+    let texts = lessons.map(|path| file(world, &path)).collect::<String>();
     let lines = texts.lines().filter_map(|line| line.strip_prefix("**Title:** "));
     lines.map(str::to_owned).collect()
 }
@@ -163,7 +163,7 @@ fn the_store_guide_is_enforced_with_reasons() {
     store(&world, &bisect());
     daemon_up(&world);
     let before = files_below(&folder(&world));
-    for (insight, words) in [
+    for (lesson, words) in [
         (with(bisect(), "type", json!("diary")), "episodic, procedural, semantic"),
         (with(bisect(), "title", json!("")), "title"),
         (with(bisect(), "title", json!("Two\nlines")), "title"),
@@ -192,10 +192,10 @@ fn the_store_guide_is_enforced_with_reasons() {
         (json!({"insights": "x"}), "insights"),
         (json!({}), "type"),
     ] {
-        let complaint = refused(&world, "coder_memory_store", &insight, 2);
+        let complaint = refused(&world, "coder_memory_store", &lesson, 2);
         assert!(complaint.contains(words), "{words} in {complaint}");
-        let answer = wire(&world, "coder_memory_store", &insight);
-        assert_eq!((answer.is_error, answer.error_kind.as_str()), (true, "invalid"), "{insight}");
+        let answer = wire(&world, "coder_memory_store", &lesson);
+        assert_eq!((answer.is_error, answer.error_kind.as_str()), (true, "invalid"), "{lesson}");
     }
     assert_eq!(files_below(&folder(&world)), before);
     // All violations are reported at once.
@@ -262,7 +262,7 @@ fn lessons_are_created_merged_updated_and_contradicted() {
     for kept in ["**Previous Approach:**", "#reconsolidated", "Five rounds found", "Sort it by"] {
         assert!(text.contains(kept), "{kept} in {text}");
     }
-    let other = insight(
+    let other = lesson(
         "procedural",
         "Read the changelog before an upgrade",
         "An upgrade is cheap when its breaking changes are known.",
@@ -281,14 +281,14 @@ fn lessons_are_created_merged_updated_and_contradicted() {
 #[test]
 fn similar_episodes_are_generalized_to_a_principle() {
     let world = world();
-    let report = insight(
+    let report = lesson(
         "episodic",
         "Midnight broke the report test",
         "A flaky test of the report came from the real clock.",
         "The test of the monthly report read the wall clock and failed at midnight. Nobody saw it \
          by day. A fake clock handed in as an argument made it steady.",
     );
-    let invoice = insight(
+    let invoice = lesson(
         "episodic",
         "Midnight broke the invoice job",
         "A flaky test of the invoice came from the real clock.",
@@ -299,7 +299,7 @@ fn similar_episodes_are_generalized_to_a_principle() {
     let second = &store(&world, &invoice)[0];
     assert_eq!(second["decision"], "CREATE", "{second}");
     assert!(second["hints"].to_string().contains("semantic"), "{second}");
-    let principle = insight(
+    let principle = lesson(
         "semantic",
         "Hand the clock in",
         "Code that reads the wall clock cannot be tested steadily.",
@@ -346,7 +346,7 @@ fn recall_finds_lessons_and_reports_when_there_are_none() {
              by the clock went to a table nobody read.",
         ),
     ] {
-        let stored = store(&world, &insight("semantic", title, description, content));
+        let stored = store(&world, &lesson("semantic", title, description, content));
         assert_eq!(stored[0]["decision"], "CREATE", "{stored:?}");
     }
     let found = recall(&world, &json!({"question": "How do I find a slow test in a suite?"}));
@@ -411,7 +411,7 @@ fn numbered(n: usize) -> Value {
         word
     };
     let words = |from: usize| (from..from + 5).map(word).collect::<Vec<_>>().join(" ");
-    let mut given = insight(
+    let mut given = lesson(
         "semantic",
         &format!("Title {n} {}", words(1)),
         &format!("About {}.", words(10)),
@@ -426,12 +426,12 @@ fn a_file_that_grows_too_long_is_split_without_loss() {
     let world = world();
     let mut expected = BTreeSet::new();
     for chunk in (0..60).collect::<Vec<_>>().chunks(3) {
-        let insights: Vec<Value> = chunk.iter().map(|n| numbered(*n)).collect();
-        let stored = store(&world, &json!({"insights": insights}));
-        for (insight, stored) in insights.iter().zip(stored) {
+        let lessons: Vec<Value> = chunk.iter().map(|n| numbered(*n)).collect();
+        let stored = store(&world, &json!({"insights": lessons}));
+        for (lesson, stored) in lessons.iter().zip(stored) {
             assert_eq!(stored["decision"], "CREATE", "{stored}");
             let text = file(&world, stored["path"].as_str().unwrap());
-            let title = insight["title"].as_str().unwrap();
+            let title = lesson["title"].as_str().unwrap();
             assert!(text.contains(title), "{title} in {stored}");
             expected.insert(title.to_owned());
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{daemon_up, prompt, texts, world};
+use crate::support::{daemon_up, prompt, texts, world};
 
 fn config(world: &World, variables: &[(&str, &str)], flags: &[&str]) -> CommandResult {
     let mut command = world.command(&[flags, &["config", "--json"]].concat());
@@ -163,7 +163,7 @@ fn a_daemon_started_by_a_client_has_its_settings() {
     let world = world();
     let ran = world.tome(&["--set", "store.mode=unified", "start"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(crate::scene::status(&world)["daemon"]["store_mode"], "unified");
+    assert_eq!(crate::support::status(&world)["daemon"]["store_mode"], "unified");
 }
 
 #[test]

@@ -1,9 +1,9 @@
-//! `tome toc` and `tome show`: from the calendar down to the original text.
+//! `tome toc` and `tome show`: from the table of contents down to the original text.
 
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 86_400_000;
@@ -259,7 +259,7 @@ fn days_follow_the_configured_time_zone() {
 }
 
 #[test]
-fn the_calendar_covers_all_projects_or_selected_agents() {
+fn the_contents_cover_all_projects_or_selected_agents() {
     let world = world();
     let one = |id: &str, cwd: &str, agent: &str, days: u64| {
         let at = MORNING_MS + days * DAY_MS;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
-use crate::scene::{line_with, world};
+use crate::support::{line_with, world};
 
 /// Calls a tool in the project `/app`, whose folder does not exist.
 fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> CommandResult {

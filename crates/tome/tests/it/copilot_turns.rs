@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_testkit::{World, eventually};
 
-use crate::scene::*;
+use crate::support::*;
 
 const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";
 

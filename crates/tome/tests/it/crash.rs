@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tome_testkit::{CrashTest, CrashTestPlan, StopCondition};
 
-use crate::scene::world;
+use crate::support::world;
 
 /// Acknowledged events survive SIGKILL, once and complete; every event a hook accepted is stored or
 /// counted.

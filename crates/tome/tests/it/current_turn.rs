@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::import::now_ms;
 use crate::injections::{context, hook, says};
 use crate::mcp_client::McpClient;
-use crate::scene::*;
+use crate::support::*;
 
 const QUESTION: &str = "Why does the frobnicator drop its cache at midnight?";
 /// The same with other whitespace, case and punctuation.

@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, Signal, World, eventually, send_signal};
 
-use crate::scene::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
+use crate::support::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
 
 /// Several batches of `tome ingest`.
 const STREAMED: u64 = 4_000;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::json;
 use tome_testkit::{Signal, World, eventually, is_alive, send_signal};
 
-use crate::scene::{ids, line, line_with, list, prompt, status, strings, texts, world};
+use crate::support::{ids, line, line_with, list, prompt, status, strings, texts, world};
 
 #[test]
 fn a_home_path_too_long_for_a_socket_works() {

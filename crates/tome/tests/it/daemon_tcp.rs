@@ -18,7 +18,7 @@ use tonic_reflection::pb::v1::server_reflection_client::ServerReflectionClient;
 use tonic_reflection::pb::v1::server_reflection_request::MessageRequest;
 use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
-use crate::scene::{line, prompt, status, texts, world};
+use crate::support::{line, prompt, status, texts, world};
 
 /// Adds the token to every call, if there is one.
 #[derive(Clone)]

@@ -16,7 +16,7 @@ use tome_proto::v1::daemon_server::{Daemon, DaemonServer};
 use tome_testkit::{World, eventually};
 use tonic::{Request, Response, Status, Streaming};
 
-use crate::scene::{daemon_up, prompt, status, texts, world};
+use crate::support::{daemon_up, prompt, status, texts, world};
 
 const HOME: &str = "TEST_OTHER_DAEMON_HOME";
 const VERSION: &str = "TEST_OTHER_DAEMON_VERSION";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::{ids, line_with, status, world};
+use crate::support::{ids, line_with, status, world};
 
 /// Several blocks of a table.
 const COUNT: usize = 200;
@@ -32,7 +32,7 @@ fn stopped_world() -> World {
         let copied = fs::read_to_string(project(&world).join("sessions/s1/messages.jsonl")).ok()?;
         (copied.lines().count() == COUNT).then_some(())
     });
-    // Flush everything to tables: a daemon that exits while workers read keeps its journal.
+    // Flush everything to tables: a daemon that exits while projections read keeps its journal.
     assert_eq!(world.tome(&["admin", "flush"]).code, 0);
     assert_eq!(world.tome(&["stop"]).code, 0);
     world

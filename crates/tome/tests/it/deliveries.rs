@@ -14,7 +14,7 @@ use tome_testkit::{
     CommandResult, Signal, World, eventually, eventually_within, pause, send_signal,
 };
 
-use crate::scene::{daemon_up, line, prompt, status, texts, world};
+use crate::support::{daemon_up, line, prompt, status, texts, world};
 
 /// Longer than any hook waits.
 const SUSPENDED: Duration = Duration::from_millis(400);
@@ -407,7 +407,7 @@ fn a_session_start_waits_for_its_payload() {
     let told = CommandResult::from(hook.wait_with_output().unwrap());
     assert!(told.json()["context"].as_str().unwrap().contains("<tome-memory"), "{told:?}");
     let events = world.events();
-    assert_eq!(crate::scene::strings(&events, "kind"), ["session_start"]);
+    assert_eq!(crate::support::strings(&events, "kind"), ["session_start"]);
 }
 
 /// A process group limited to a tenth of a processor, where the user may create one.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// Top-level pages and their maximum number of lines.
 const PAGES: [(&str, usize); 6] = [
@@ -271,7 +271,7 @@ fn every_file_in_a_home_is_in_the_list_of_formats() {
     daemon_up(&world);
     world.hook(&["claude-code"], at("UserPromptSubmit").to_string());
     world.hook(&["claude-code"], at("SessionStart").to_string());
-    let insight = json!({
+    let lesson = json!({
         "type": "procedural", "title": "Deploys need a freeze check",
         "description": "Look at the calendar before a deploy.",
         "content": "Deploys fail during a freeze. Look at the calendar first. Then start the deploy.",
@@ -283,7 +283,7 @@ fn every_file_in_a_home_is_in_the_list_of_formats() {
             "memory_write",
             json!({"path": "detail/plan.md", "content": "# Plan", "scope": "session"}),
         ),
-        ("coder_memory_store", insight),
+        ("coder_memory_store", lesson),
         ("recall_memory", json!({"query": "when do we deploy"})),
     ] {
         let arguments = arguments.to_string();

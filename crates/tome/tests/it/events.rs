@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::World;
 
-use crate::scene::{ids, line, line_with, list, strings, world};
+use crate::support::{ids, line, line_with, list, strings, world};
 
 /// Events `e1` to `e5`, a second apart, stored out of order.
 fn five(world: &World) {

@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 fn filled() -> World {
     let world = world();

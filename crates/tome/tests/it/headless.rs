@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::injections::{edit, hook_with, injections, stop};
-use crate::scene::*;
+use crate::support::*;
 
 /// One edit is enough work here, and the hook has plenty of time.
 const FEW: [(&str, &str); 3] = [

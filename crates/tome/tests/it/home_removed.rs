@@ -2,7 +2,7 @@
 
 use tome_testkit::{eventually, is_alive};
 
-use crate::scene::{daemon_up, line, texts, world};
+use crate::support::{daemon_up, line, texts, world};
 
 #[test]
 fn a_daemon_exits_when_its_home_is_removed() {

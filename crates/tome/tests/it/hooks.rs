@@ -6,7 +6,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World, eventually, eventually_within};
 
-use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
+use crate::support::{daemon_up, prompt, strings, texts, tool_result, world};
 
 /// Feeds a file of payloads to the hook and lists the stored events, one per line, ordered by kind
 /// and text, because payloads without a time are stamped on arrival.
@@ -426,7 +426,7 @@ fn half_a_payload_is_kept_or_counted_as_lost() {
     hook_on_an_open_pipe(&world, half.as_bytes());
     eventually("the half", || {
         let kept = world.events().len() as u64;
-        let lost = crate::scene::status(&world)["lost"]["events"].as_u64();
+        let lost = crate::support::status(&world)["lost"]["events"].as_u64();
         (kept + lost.unwrap() >= 1).then_some(())
     });
 }

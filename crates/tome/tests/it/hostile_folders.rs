@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{line, status, strings, texts, world};
+use crate::support::{line, status, strings, texts, world};
 
 fn named_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success(), "{}", path.display());

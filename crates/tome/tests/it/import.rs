@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{MORNING_MS, world};
+use crate::support::{MORNING_MS, world};
 
 /// A fixture with times filled in: `<T+100>` is 100 ms after the base as RFC 3339, `"<M+100>"` as a
 /// number.

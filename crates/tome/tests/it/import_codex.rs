@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::import::{fixture, import, listed};
-use crate::scene::{MORNING_MS, world};
+use crate::support::{MORNING_MS, world};
 
 const SESSIONS: &str = "person/.codex/sessions/2026/11/15";
 const PARENT: &str = "rollout-2026-11-15T09-30-00-019a9d22-7b10-7c31-8e44-5f60a1b2c3d4.jsonl";

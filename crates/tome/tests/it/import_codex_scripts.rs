@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::{Value, json};
 
 use crate::import::{import, listed};
-use crate::scene::{MORNING_MS, world};
+use crate::support::{MORNING_MS, world};
 
 const ROLLOUT: &str = "person/.codex/sessions/2026/11/15/\
                        rollout-2026-11-15T09-30-00-019a9d22-7b10-7c31-8e44-5f60a1b2c3d4.jsonl";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_testkit::eventually;
 
 use crate::import::{fixture, import};
-use crate::scene::{MORNING_MS, texts, world};
+use crate::support::{MORNING_MS, texts, world};
 
 const CLAUDE: &str = "person/.claude/projects/-home-dev-app/s1.jsonl";
 

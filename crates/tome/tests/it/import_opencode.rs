@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::import::{fixture, import, listed};
-use crate::scene::{MORNING_MS, world};
+use crate::support::{MORNING_MS, world};
 
 const SCHEMA: &str = "
     CREATE TABLE project (id text PRIMARY KEY, worktree text NOT NULL);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
 use crate::import::import;
-use crate::scene::{MORNING_MS, tool_result, world};
+use crate::support::{MORNING_MS, tool_result, world};
 
 /// A transcript of Claude Code with one prompt per folder of the session.
 fn transcript(session: &str, minute: u64, folders: &[&str]) -> String {

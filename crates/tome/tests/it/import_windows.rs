@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::import::import;
-use crate::scene::{MORNING_MS, world};
+use crate::support::{MORNING_MS, world};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::scene::{MORNING_MS, ids, line, line_with, texts, world};
+use crate::support::{MORNING_MS, ids, line, line_with, texts, world};
 
 #[test]
 fn every_field_is_stored_as_given() {
@@ -215,7 +215,7 @@ fn the_output_of_events_can_be_ingested() {
         "text": "two", "role": "system", "kind": "tool_result", "project": "/app", "cwd": "/app/src",
         "tool": {"name": "Read", "input": {"path": "é"}, "output": {"ok": true}}, "meta": {"k": 1},
     }))));
-    here.hook(&["claude-code"], crate::scene::prompt("from a hook"));
+    here.hook(&["claude-code"], crate::support::prompt("from a hook"));
     let printed = here.tome(&["events", "--all-projects", "--limit", "0", "--json"]);
     there.ingest(&printed.stdout);
     let without_arrival = |mut events: Vec<Value>| {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tome_testkit::{Signal, World, eventually, send_signal};
 
-use crate::scene::*;
+use crate::support::*;
 
 /// Runs a hook with extended deadlines; returns its output.
 pub fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {

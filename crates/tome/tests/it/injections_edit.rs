@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::injections::{context, hook, hook_with, injections, says, stop, tool};
-use crate::scene::world;
+use crate::support::world;
 
 fn at(app: &Path, session: &str, event: &str, more: &Value) -> Value {
     let mut payload = json!({"session_id": session, "cwd": app, "hook_event_name": event});

@@ -11,7 +11,7 @@ use tome_testkit::{World, eventually};
 use crate::injections::{
     QUESTION, context, edit, hook, injections, lesson, remembered, says, stop, todos,
 };
-use crate::scene::{strings, world};
+use crate::support::{strings, world};
 
 /// Records an event and requests its injection like a hook with no time left.
 fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u32) {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use serde_json::json;
 use tome_testkit::{World, eventually};
 
-use crate::scene::{daemon_gone, daemon_up, line_with, list, status, world};
+use crate::support::{daemon_gone, daemon_up, line_with, list, status, world};
 
 /// Ten descriptors per store, and as many for its indexes, would exceed the limit by far.
 const PROJECTS: usize = 32;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_testkit::{Signal, eventually, is_alive, send_signal};
 
 use crate::mcp_client::{McpClient, meta};
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// A call with the metadata that the newest protocol requires.
 fn modern(mut params: Value) -> Value {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::injections::{context, hook};
 use crate::mcp_client::McpClient;
-use crate::scene::world;
+use crate::support::world;
 
 /// Limit for the schemas of the default tools by the project's own estimate, which is slightly
 /// higher than real tokenizers.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::eventually_within;
 
-use crate::scene::world;
+use crate::support::world;
 
 /// More than fit into the pipe and into the server's queue together.
 const REQUESTS: usize = 3_000;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tome_testkit::World;
 
-use crate::scene::world;
+use crate::support::world;
 
 const SCRIPT: &str = include_str!("mcp_python.py");
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
-use crate::scene::{line_with, world};
+use crate::support::{line_with, world};
 
 fn text(client: &mut McpClient, uri: &str) -> String {
     let read = client.result("resources/read", json!({"uri": uri}));

@@ -5,7 +5,7 @@ use tome_testkit::World;
 
 use crate::import::now_ms;
 use crate::mcp_client::{McpClient, words};
-use crate::scene::{line_with, world};
+use crate::support::{line_with, world};
 
 /// A tool as part of a prompt.
 fn in_prompt(tool: &Value) -> Value {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::acceptance::{agent, file, notebook, refused, wire, wire_all};
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn memory(world: &World, command: &str, fields: &Value) -> String {
     agent(world, "memory", &arguments(command, fields))

@@ -8,7 +8,7 @@ use tome_ledger::{NewEvent, StorageEngine};
 use tome_model::{Agent, Draft, Millis, SystemClock};
 use tome_testkit::{World, prompt_draft};
 
-use crate::scene::{MORNING_MS, daemon_gone, ids, list, status, texts, world};
+use crate::support::{MORNING_MS, daemon_gone, ids, list, status, texts, world};
 
 /// Stores an event in a project regardless of its session's project, as earlier versions did.
 fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, text: &str) {

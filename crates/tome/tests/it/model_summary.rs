@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::contents::{check_node, lexer_session, lines};
-use crate::scene::{in_parallel, world};
+use crate::support::{in_parallel, world};
 
 const DAY: &str = "toc:day:2026-11-15";
 
@@ -180,7 +180,7 @@ fn a_failing_model_changes_nothing() {
 #[test]
 fn a_disabled_hook_records_nothing() {
     let world = world();
-    let payload = crate::scene::prompt("asked by Tome itself");
+    let payload = crate::support::prompt("asked by Tome itself");
     let mut hook = world.command(&["hook", "claude-code"]);
     World::run_hook_command(hook.env("TOME_HOOK_OFF", "1"), payload);
     assert!(world.events().is_empty());

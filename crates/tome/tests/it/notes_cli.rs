@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::world;
+use crate::support::world;
 
 /// Runs `tome memory …`, which must succeed silently; returns its output.
 pub fn memory(world: &World, args: &[&str]) -> String {

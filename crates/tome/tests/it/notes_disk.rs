@@ -9,7 +9,7 @@ use tome_testkit::World;
 use crate::acceptance::{agent, file, notebook, refused, run_tool};
 use crate::notes_cli::memory_json;
 use crate::notes_safety::{check_whole, files_below};
-use crate::scene::{runs_in_namespace, world};
+use crate::support::{runs_in_namespace, world};
 
 fn mount(args: &[&str]) {
     let ran = Command::new("mount").args(args).output().unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use tome_testkit::{CommandResult, World};
 
 use crate::notes_cli::{memory, memory_json};
-use crate::scene::world;
+use crate::support::world;
 
 /// An editor that runs this script with the file as `$1`.
 fn editor(world: &World, script: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::acceptance::{agent, file, notebook, wire};
 use crate::notes_cli::memory_json;
 use crate::notes_safety::check_whole;
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn typed(name: &str, description: &str, content: &str) -> Value {
     json!({"filename": "t.md", "name": name, "description": description, "memory_type": "feedback",

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tome_testkit::World;
 
 use crate::notes_cli::{check_refused, memory, memory_json};
-use crate::scene::world;
+use crate::support::world;
 
 /// One field of every version, newest first.
 fn fields(world: &World, field: &str) -> Vec<Value> {

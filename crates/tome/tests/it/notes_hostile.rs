@@ -14,7 +14,7 @@ use tome_testkit::World;
 use crate::acceptance::{agent, file, notebook, refused, run_tool, wire, wire_all};
 use crate::notes_cli::memory;
 use crate::notes_safety::{check_whole, files_below};
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// All files in the world except the daemon's runtime files and temporary files of its programs.
 fn everything(world: &World) -> BTreeMap<PathBuf, String> {

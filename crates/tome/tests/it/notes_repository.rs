@@ -9,7 +9,7 @@ use tome_testkit::{World, eventually};
 use crate::acceptance::{agent, file, notebook};
 use crate::notes_cli::{memory, memory_json};
 use crate::notes_safety::{check_whole, files_below};
-use crate::scene::world;
+use crate::support::world;
 
 fn git(repo: &Path, args: &[&str]) -> String {
     let mut git = Command::new("git");

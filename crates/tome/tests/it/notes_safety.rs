@@ -12,7 +12,7 @@ use tome_testkit::{World, eventually};
 
 use crate::acceptance::{agent, file, notebook, refused, request, run_tool, wire};
 use crate::notes_cli::{check_refused, memory, memory_json};
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 /// Every file below a folder with its content, and links with their targets. The history and its
 /// caches are excluded.
@@ -477,12 +477,12 @@ fn a_folder_too_large_for_the_facts_is_not_moved() {
 #[test]
 fn text_written_into_a_readme_can_be_restored() {
     let world = world();
-    let insight = json!({
+    let lesson = json!({
         "type": "semantic", "topic": "errors", "title": "Name errors well",
         "description": "Errors carry the next step.", "tags": ["success", "errors"],
         "content": "One thing. Another thing. A third thing.",
     });
-    agent(&world, "coder_memory_store", &insight);
+    agent(&world, "coder_memory_store", &lesson);
     world.kill_daemon();
     let topic = world.home().join("coder/semantic/errors");
     let by_hand = "# Errors\n\nwords of a person\n";

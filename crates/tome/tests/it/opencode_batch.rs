@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use tome_model::Millis;
 
-use crate::scene::{daemon_up, strings, world};
+use crate::support::{daemon_up, strings, world};
 
 fn bus(kind: &str, properties: &Value, timestamp: u64) -> Value {
     json!({"event": {"type": kind, "properties": properties}, "timestamp": timestamp, "directory": "/app"})

@@ -4,9 +4,9 @@
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::{daemon_up, strings};
 use crate::setup::plugins::{node, write_plugin};
 use crate::setup::{done, one};
+use crate::support::{daemon_up, strings};
 
 /// Replays a recording as OpenCode does: hooks are awaited, bus events are not. Prints start and
 /// end time of each awaited hook.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{prompt, status, texts, world};
+use crate::support::{prompt, status, texts, world};
 
 fn read_file(world: &World, id: &str, cwd: &str, path: &str) -> String {
     world.hook(&["claude-code"], json!({

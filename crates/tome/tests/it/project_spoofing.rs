@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{line_with, list, texts, world};
+use crate::support::{line_with, list, texts, world};
 
 /// Returns the project of an event in a folder.
 fn project_of(world: &World, cwd: &Path) -> PathBuf {

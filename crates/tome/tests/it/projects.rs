@@ -6,7 +6,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{ids, line_with, list, strings, tool_result, world};
+use crate::support::{ids, line_with, list, strings, tool_result, world};
 
 /// Returns the project of an event in a folder, recorded by `tome ingest`.
 fn project_of(world: &World, cwd: &Path) -> String {

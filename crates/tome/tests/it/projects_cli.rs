@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{MORNING_MS, daemon_gone, ids, line_with, list, world};
+use crate::support::{MORNING_MS, daemon_gone, ids, line_with, list, world};
 
 fn projects(world: &World) -> Vec<Value> {
     let ran = world.tome(&["projects", "--json"]);

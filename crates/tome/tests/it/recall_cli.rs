@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{MORNING_MS, line_with, strings, world};
+use crate::support::{MORNING_MS, line_with, strings, world};
 
 const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 86_400_000;
@@ -341,7 +341,7 @@ fn unusual_queries_are_answered() {
         assert!(ran.json()["hits"].is_array(), "{query}: {}", ran.stdout);
     }
     // Nothing has been recorded at all.
-    let empty = crate::scene::world();
+    let empty = crate::support::world();
     let ran = empty.tome(&["recall", "anything", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(hits(&ran.json()), [] as [Value; 0]);

@@ -7,7 +7,7 @@ use tome_testkit::{World, eventually};
 
 use crate::embeddings::{Embeddings, Mood};
 use crate::recall_indexes::{finder, listed, recall};
-use crate::scene::{MORNING_MS, in_parallel, line_with, world};
+use crate::support::{MORNING_MS, in_parallel, line_with, world};
 
 /// Name of the embedder for vectors of its length plus this much.
 fn name(longer: usize) -> String {
@@ -268,13 +268,14 @@ fn secrets_are_not_sent_to_the_endpoint() {
 }
 
 #[test]
-fn status_shows_the_workers() {
+fn status_shows_the_projections() {
     let world = configured("");
     remember(&world);
     settled(&world, "which build waits for check_17");
     let store = world.tome(&["admin", "status", "--json"]).json();
-    let workers = store["workers"].as_array().unwrap();
-    let names: Vec<_> = workers.iter().map(|worker| worker["name"].as_str().unwrap()).collect();
+    let projections = store["workers"].as_array().unwrap();
+    let names: Vec<_> =
+        projections.iter().map(|projection| projection["name"].as_str().unwrap()).collect();
     let expected = [
         "tally",
         "contents",
@@ -287,12 +288,12 @@ fn status_shows_the_workers() {
     ];
     assert_eq!(names[..8], expected);
     assert_eq!(names[8..], ["deep/events", "deep/pages"]);
-    let of = |name: &str| workers.iter().find(|worker| worker["name"] == name).unwrap();
+    let of = |name: &str| projections.iter().find(|projection| projection["name"] == name).unwrap();
     // Topics follow the contents, after the indexes.
     for name in expected[2..].iter().filter(|name| **name != "topics") {
-        let worker = of(name);
-        assert_eq!(worker["behind"], 0, "{worker}");
-        assert!(worker["disk_bytes"].as_u64().unwrap() > 0, "{worker}");
+        let projection = of(name);
+        assert_eq!(projection["behind"], 0, "{projection}");
+        assert!(projection["disk_bytes"].as_u64().unwrap() > 0, "{projection}");
     }
     assert_eq!((&of("copy")["cursor"], &of("bm25/events")["entries"]), (&json!(80), &json!(80)));
     assert!(of("vectors/pages")["embedder"].as_str().unwrap().starts_with("tome-static"));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 const WORDS: [&str; 12] = [
     "lexer", "parser", "cache", "socket", "retry", "token", "ledger", "segment", "journal",

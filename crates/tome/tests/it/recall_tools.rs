@@ -5,7 +5,7 @@ use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
 use crate::recall_embedder::settled;
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 /// Calls a tool from session `s1` in the project `/app`.
 fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> CommandResult {

@@ -4,7 +4,7 @@
 use serde_json::json;
 use tome_testkit::World;
 
-use crate::scene::{line_with, prompt, tool_result, world};
+use crate::support::{line_with, prompt, tool_result, world};
 
 /// A text and the parts that must not be stored.
 const TEXTS: [(&str, &[&str]); 12] = [

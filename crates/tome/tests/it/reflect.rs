@@ -7,7 +7,7 @@ use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually, eventually_wi
 
 use crate::import::{import, settle};
 use crate::notes_cli::{memory, memory_json};
-use crate::scene::{in_parallel, status, world};
+use crate::support::{in_parallel, status, world};
 
 pub const FACT: &str = "# User\n\n> Summary: name, language\n\n- Name: Zhang San\n- Language: discusses in Chinese, codes in English\n";
 const EPISODE: &str = "## Logger leak fixed\n- Summary: pipeline leaked to stdout, own transport\n- Date: 2026-02-24\n- Problem: the pretty printer leaks to stdout\n- Solution: a transport of its own\n- Lesson: worker threads load no TypeScript";

@@ -8,7 +8,7 @@ use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::notes_cli::{memory, memory_json};
 use crate::reflect::{configure, configured, done, reflections, restart, session, writes_fact};
-use crate::scene::{in_parallel, status, world};
+use crate::support::{in_parallel, status, world};
 
 fn wait_for_requests(server: &ModelServer, times: usize) {
     eventually("a question", || (server.requests().len() >= times).then_some(()));

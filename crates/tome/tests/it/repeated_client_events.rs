@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::*;
+use crate::support::*;
 
 fn kinds(events: &[Value], kind: &str) -> Vec<String> {
     let of_kind = events.iter().filter(|event| event["kind"] == kind);

@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::{Signal, TestTerminal, World, eventually, send_signal};
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 const SESSION: &str = "419f42f0-2fa1-44cc-8b4d-babf59901513";
 

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 use tome_testkit::World;
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 const ONE: &str = "419f42f0-2fa1-44cc-8b4d-babf59901513";
 const OTHER: &str = "419f42f1-0000-44cc-8b4d-babf59901513";

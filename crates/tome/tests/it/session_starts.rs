@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::injections::{context, hook, says};
-use crate::scene::*;
+use crate::support::*;
 
 fn start(app: &Path, session: &str, source: &str) -> Value {
     json!({"session_id": session, "cwd": app, "hook_event_name": "SessionStart", "source": source})

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::scene::{MORNING_MS, line, line_with, prompt, world};
+use crate::support::{MORNING_MS, line, line_with, prompt, world};
 
 pub fn session_folder(world: &World, session: &str) -> PathBuf {
     world.home().join("projects/--app--/sessions").join(session)

@@ -10,7 +10,7 @@ use tome_agent::{
 use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 use tome_testkit::World;
 
-use crate::scene::{line_with, strings, texts, world};
+use crate::support::{line_with, strings, texts, world};
 
 /// A session of the agent `heron` in the world's project.
 fn session(world: &World) -> SessionInfo {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::{line, line_with, world};
+use crate::support::{line, line_with, world};
 
 #[test]
 fn an_event_is_shown_by_id_or_prefix() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tome_testkit::{CommandResult, World, eventually, eventually_within};
 
-use crate::scene::*;
+use crate::support::*;
 
 /// Sends a payload in two pieces, with a pause, and waits for the hook.
 fn in_two_pieces(world: &World, payload: &str, pause: Duration) {

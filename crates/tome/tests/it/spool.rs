@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tome_testkit::{Signal, World, eventually, send_signal};
 
-use crate::scene::{daemon_up, in_parallel, line, prompt, status, texts, tool_result, world};
+use crate::support::{daemon_up, in_parallel, line, prompt, status, texts, tool_result, world};
 
 /// A world whose daemon is started only by `tome start`.
 fn quiet_world() -> World {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tome_testkit::World;
 
-use crate::scene::{daemon_up, line, prompt, status, texts, world};
+use crate::support::{daemon_up, line, prompt, status, texts, world};
 
 /// More than the daemon has descriptors.
 const CONNECTIONS: usize = 320;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 /// Clears the screen, sets the clipboard, renames the window, hides text, with 7-bit and 8-bit
 /// sequences.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{daemon_up, world};
+use crate::support::{daemon_up, world};
 
 fn call(world: &World, args: &[&str]) -> CommandResult {
     world.tome(&[&["tool"], args].concat())
@@ -147,7 +147,7 @@ fn the_memory_tool_of_anthropic_works() {
     assert_eq!(call_text(&world, "memory_read", &json!({"path": "a.md"})), "one\n");
 }
 
-const INSIGHT: [&str; 14] = [
+const LESSON: [&str; 14] = [
     "coder",
     "store",
     "--type",
@@ -169,7 +169,7 @@ fn lessons_are_stored_and_recalled() {
     let world = world();
     let nothing = world.tome(&["coder", "recall", "how", "do", "I", "find", "a", "slow", "test"]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (0, ""));
-    let stored = world.tome(&INSIGHT);
+    let stored = world.tome(&LESSON);
     assert_eq!((stored.code, stored.stderr.as_str()), (0, ""), "{}", stored.stdout);
     let found = world.tome(&["coder", "recall", "how do I find a slow test?"]);
     assert_eq!((found.code, found.stderr.as_str()), (0, ""));
@@ -181,8 +181,8 @@ fn lessons_are_stored_and_recalled() {
     assert!(found.stdout.contains("Bisect a slow test suite"), "{}", found.stdout);
 
     let listed = world.tome(&["coder", "list", "--json"]).json_lines();
-    let is_insight = |note: &&Value| note["kind"] == "insight";
-    assert!(listed.iter().filter(is_insight).count() >= 1, "{listed:?}");
+    let is_lesson = |note: &&Value| note["kind"] == "insight";
+    assert!(listed.iter().filter(is_lesson).count() >= 1, "{listed:?}");
     let read = world.tome(&["coder", "read", "procedural/procedural.md"]);
     assert!(read.stdout.contains("Bisect a slow test suite"), "{}", read.stdout);
     for guide in ["store", "recall"] {
@@ -214,15 +214,15 @@ fn the_guides_can_be_read_before_there_is_a_lesson() {
 #[test]
 fn lessons_are_printed_as_json() {
     let world = world();
-    let insight = json!({
+    let lesson = json!({
         "type": "semantic", "title": "Caches hide slow queries", "tags": ["#failure", "#caching"],
         "description": "A warm cache hides what a cold start costs.",
         "content": "The page was quick for us and slow for everybody else. Our cache was warm. Measure with an empty cache before saying that it is quick.",
     });
-    let file = world.write("insights.json", &json!([insight]).to_string());
+    let file = world.write("insights.json", &json!([lesson]).to_string());
     let ran = world.tome(&["coder", "store", "--file", file.to_str().unwrap()]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    let ran = world.tome_with(&["coder", "store", "--json"], insight.to_string());
+    let ran = world.tome_with(&["coder", "store", "--json"], lesson.to_string());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "the same again is merged");
     assert!(ran.stdout.contains("MERGE"), "{}", ran.stdout);
     let found = world.tome(&["coder", "recall", "why is the page slow with a cold cache?"]);
@@ -234,7 +234,7 @@ fn a_lesson_that_violates_the_guide_is_rejected() {
     let world = world();
     let ran = world.tome(&["coder", "store", "--type", "semantic", "--title", "Too short"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
-    let mut untagged = INSIGHT;
+    let mut untagged = LESSON;
     untagged[13] = "tests";
     let ran = world.tome(&untagged);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -251,7 +251,7 @@ fn a_lesson_that_violates_the_guide_is_rejected() {
 #[test]
 fn lint_reports_file_and_line() {
     let world = world();
-    assert_eq!(world.tome(&INSIGHT).code, 0);
+    assert_eq!(world.tome(&LESSON).code, 0);
     let half = "**Title:** Half an insight\n\n**Content:** One sentence.\n\n**Tags:** #x\n";
     world.write("home/coder/semantic/loose.md", half);
     let ran = world.tome(&["coder", "lint"]);

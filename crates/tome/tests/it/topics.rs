@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 use tome_testkit::World;
 
-use crate::scene::{line_with, world};
+use crate::support::{line_with, world};
 
 const HOUR_MS: u64 = 3_600_000;
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually_within};
 
 use crate::import::{hooks, import, now_ms, settle};
-use crate::scene::{in_parallel, line_with, world};
+use crate::support::{in_parallel, line_with, world};
 
 /// Time limit for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -7,7 +7,7 @@ use serde_json::json;
 use tome_terminal::display_width;
 use tome_testkit::{CommandResult, World};
 
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::support::{MORNING_MS, line_with, world};
 
 const WIDTHS: [usize; 4] = [60, 80, 100, 160];
 const SESSION: &str = "419f42f0-2fa1-44cc-8b4d-babf59901513";

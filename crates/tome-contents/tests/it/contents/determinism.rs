@@ -55,7 +55,7 @@ fn history() -> impl Strategy<Value = Vec<Arrival>> {
         .prop_map(|all| all.into_iter().enumerate().map(|(n, one)| arrival(n, one)).collect())
 }
 
-/// One step: how many events arrive before the worker runs, its batch size, and which of its writes
+/// One step: how many events arrive before the contents catch up, the batch size, and which writes
 /// fails (0 for none).
 #[derive(Debug, Clone, Copy)]
 struct ProcessStep {

@@ -1,6 +1,7 @@
 //! The contents through the public API: a small set of events, a summarizer that echoes its input,
 //! and the result.
 
+mod catch_up;
 mod determinism;
 mod memory;
 mod polish;
@@ -8,7 +9,6 @@ mod reading;
 mod segments;
 mod texts;
 mod verify;
-mod worker;
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

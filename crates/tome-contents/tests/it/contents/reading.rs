@@ -2,31 +2,31 @@
 
 use std::sync::Arc;
 
-use tome_contents::{Calendar, CalendarListing, CalendarPage, CalendarQuery, Depth};
+use tome_contents::{Contents, ContentsListing, ContentsQuery, Depth, PageRequest};
 use tome_home::{Home, HomeError, StoreMode, Stores};
 use tome_ledger::StorageEngine;
 use tome_model::GripId;
 
 use super::*;
 
-struct Scene {
+struct ContentsFixture {
     _folder: tempfile::TempDir,
-    calendar: Calendar,
+    contents: Contents,
 }
 
-fn calendar(stores: Stores) -> Calendar {
+fn contents(stores: Stores) -> Contents {
     let clock = Arc::new(Ticking::default());
-    Calendar::new(Arc::new(stores), settings(), Arc::new(EchoSummarizer), clock)
+    Contents::new(Arc::new(stores), settings(), Arc::new(EchoSummarizer), clock)
 }
 
 /// One level of one project, or of all.
-fn query(project: Option<&str>) -> CalendarQuery {
+fn query(project: Option<&str>) -> ContentsQuery {
     let project = project.map(str::to_owned);
-    CalendarQuery { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
+    ContentsQuery { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
 
 /// Two projects: one with two months and two agents, one with a single day.
-fn scene(mode: StoreMode) -> Scene {
+fn contents_fixture(mode: StoreMode) -> ContentsFixture {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), mode, StorageEngine::DEFAULT, clock);
@@ -43,10 +43,10 @@ fn scene(mode: StoreMode) -> Scene {
     let b = stores.open_project("/nowhere/b").unwrap();
     append(&b, "/nowhere/b", draft("b0", "s3", at("2026-03-02T09:30:00Z"), "b says so"));
     drop((a, b));
-    Scene { calendar: calendar(stores), _folder: folder }
+    ContentsFixture { contents: contents(stores), _folder: folder }
 }
 
-fn render_listing(listing: &CalendarListing) -> String {
+fn render_listing(listing: &ContentsListing) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let shares: Vec<String> = entry
@@ -63,10 +63,10 @@ fn render_listing(listing: &CalendarListing) -> String {
 #[test]
 fn the_tree_leads_from_years_to_events() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let calendar = &scene(mode).calendar;
+        let contents = &contents_fixture(mode).contents;
         let (root, ask) = (Some("/nowhere/a"), query(Some("/nowhere/a")));
         assert_eq!(
-            render_listing(&calendar.list_root(&ask).unwrap()),
+            render_listing(&contents.list_root(&ask).unwrap()),
             "toc:year:2026 4 events: /nowhere/a 4\n"
         );
         let walk = [
@@ -78,16 +78,16 @@ fn the_tree_leads_from_years_to_events() {
             ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
         ];
         for (node, expected) in walk {
-            assert_eq!(render_listing(&calendar.list_below(&id(node), &ask).unwrap()), expected);
+            assert_eq!(render_listing(&contents.list_below(&id(node), &ask).unwrap()), expected);
         }
-        let segments = calendar.list_below(&id("toc:day:2026-03-02"), &ask).unwrap();
+        let segments = contents.list_below(&id("toc:day:2026-03-02"), &ask).unwrap();
         assert_eq!(segments.entries.len(), 3);
         let segment = segments.entries[1].id.as_str();
-        let found = calendar.find_node(segment, None, root).unwrap().remove(0);
+        let found = contents.find_node(segment, None, root).unwrap().remove(0);
         assert_eq!((found.project.as_str(), found.node.title.as_str()), ("/nowhere/a", "a says 1"));
-        calendar.list_below(&found.node.id, &ask).unwrap_err();
+        contents.list_below(&found.node.id, &ask).unwrap_err();
         let grip = found.node.bullets[0].grips[0].as_str();
-        let expanded = calendar.find_grip(grip, (3, 3), root).unwrap();
+        let expanded = contents.find_grip(grip, (3, 3), root).unwrap();
         assert_eq!(expanded.events[0].text, "a says 1");
         // Events an hour away are not included.
         assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
@@ -95,25 +95,25 @@ fn the_tree_leads_from_years_to_events() {
 }
 
 #[test]
-fn all_projects_are_merged_into_one_calendar() {
+fn all_projects_are_merged_into_one_table_of_contents() {
     for mode in [StoreMode::PerProject, StoreMode::Unified] {
-        let calendar = &scene(mode).calendar;
+        let contents = &contents_fixture(mode).contents;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
         assert_eq!(
-            render_listing(&calendar.list_root(&query(None)).unwrap()),
+            render_listing(&contents.list_root(&query(None)).unwrap()),
             format!("toc:year:2026 {both}")
         );
-        let day = calendar.list_below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
+        let day = contents.list_below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
         let projects: Vec<_> =
             day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
-        assert_eq!(calendar.find_node("toc:year:2026", None, None).unwrap().len(), 2);
+        assert_eq!(contents.find_node("toc:year:2026", None, None).unwrap().len(), 2);
 
         // By agent, and the days of a month by time.
-        let gemini = CalendarQuery { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
-        let months = calendar.list_below(&id("toc:year:2026"), &gemini).unwrap();
+        let gemini = ContentsQuery { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
+        let months = contents.list_below(&id("toc:year:2026"), &gemini).unwrap();
         assert_eq!(render_listing(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
-        let days = calendar.list_time("2026-03", &query(None)).unwrap();
+        let days = contents.list_time("2026-03", &query(None)).unwrap();
         assert_eq!(
             render_listing(&days),
             "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n"
@@ -123,13 +123,13 @@ fn all_projects_are_merged_into_one_calendar() {
 
 #[test]
 fn listings_are_paged_in_both_directions() {
-    let calendar = &scene(StoreMode::PerProject).calendar;
+    let contents = &contents_fixture(StoreMode::PerProject).contents;
     for (node, entries_max, pages) in
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
     {
         for newest_first in [false, true] {
-            let whole = || calendar.list_below(&id(node), &query(None)).unwrap();
-            let ids = |listing: &CalendarListing| -> Vec<NodeId> {
+            let whole = || contents.list_below(&id(node), &query(None)).unwrap();
+            let ids = |listing: &ContentsListing| -> Vec<NodeId> {
                 listing.entries.iter().map(|entry| entry.id.clone()).collect()
             };
             let mut expected = ids(&whole());
@@ -139,7 +139,7 @@ fn listings_are_paged_in_both_directions() {
             let (mut seen, mut count, mut after) = (Vec::new(), 0, None);
             loop {
                 let (page, next) =
-                    whole().into_page(&CalendarPage { newest_first, after, entries_max });
+                    whole().into_page(&PageRequest { newest_first, after, entries_max });
                 assert!(page.entries.len() <= entries_max);
                 seen.extend(ids(&page));
                 count += 1;
@@ -155,23 +155,23 @@ fn listings_are_paged_in_both_directions() {
 
 #[test]
 fn missing_items_are_reported_as_not_found() {
-    let calendar = &scene(StoreMode::PerProject).calendar;
+    let contents = &contents_fixture(StoreMode::PerProject).contents;
     let not_found = |error: HomeError| match error {
         HomeError::NotFound(what) => what,
         other => panic!("{other}"),
     };
-    let error = calendar.find_node("toc:day:2020-01-01", None, None).unwrap_err();
+    let error = contents.find_node("toc:day:2020-01-01", None, None).unwrap_err();
     assert!(not_found(error).starts_with("no node toc:day:2020-01-01"));
-    let error = calendar.find_node("toc:year:2026", Some(9), None).unwrap_err();
+    let error = contents.find_node("toc:year:2026", Some(9), None).unwrap_err();
     assert!(not_found(error).starts_with("no version 9 of toc:year:2026"));
     let grip = GripId::from_excerpt(Millis(1), &EventId::parse("x").unwrap(), "x");
-    let error = calendar.find_grip(grip.as_str(), (3, 3), None).unwrap_err();
+    let error = contents.find_grip(grip.as_str(), (3, 3), None).unwrap_err();
     assert_eq!(not_found(error), format!("no grip {grip}"));
-    not_found(calendar.list_below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
-    assert!(calendar.list_root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
-    assert!(calendar.find_node("toc:year:2026", None, Some("/nowhere/c")).is_err());
-    assert_eq!(calendar.node_versions("toc:year:2026", None).unwrap().len(), 2);
-    assert!(calendar.node_versions("toc:year:2025", None).is_err());
+    not_found(contents.list_below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
+    assert!(contents.list_root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    assert!(contents.find_node("toc:year:2026", None, Some("/nowhere/c")).is_err());
+    assert_eq!(contents.node_versions("toc:year:2026", None).unwrap().len(), 2);
+    assert!(contents.node_versions("toc:year:2025", None).is_err());
 }
 
 #[test]
@@ -191,9 +191,9 @@ fn a_grip_expands_within_its_session_and_project() {
     let huge = draft("huge", "s1", at("2026-03-02T09:40:00Z"), &"much ".repeat(200_000));
     append(&store, "/nowhere/a", huge);
     catch_up(&store, &settings());
-    let calendar = calendar(stores);
+    let contents = contents(stores);
     let expand = |grip: &Grip, around| {
-        calendar.find_grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap()
+        contents.find_grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap()
     };
     let texts = |events: &[Event]| {
         let texts: Vec<_> = events.iter().map(|event| event.text.clone()).collect();
@@ -225,7 +225,7 @@ fn a_session_page_tells_a_check_that_still_fails_once() {
     });
     append(&store, "/nowhere/c", failed);
     drop(store);
-    let page = calendar(stores).session_page("s4", None).unwrap();
+    let page = contents(stores).session_page("s4", None).unwrap();
     let kinds: Vec<tome_model::FactKind> = page.facts.iter().map(|fact| fact.kind).collect();
     assert_eq!(kinds, [tome_model::FactKind::Open]);
 }

@@ -9,7 +9,7 @@ use crate::tools::ToolAnswer;
 use crate::tools::answer::{ToolError, insert_field, truncate_bytes};
 use crate::tools::args::ToolArgs;
 use crate::tools::call::ToolInvocation;
-use tome_contents::{Calendar, ExpandedGrip, event_texts};
+use tome_contents::{Contents, ExpandedGrip, event_texts};
 use tome_home::{EventQuery, HomeError};
 
 /// Default and maximum events per page.
@@ -44,9 +44,9 @@ pub(in crate::tools) fn get_events(
     let limit = args.take_count(&["limit"], PAGE_EVENTS_MAX)?.unwrap_or(PAGE_EVENTS);
     let after = args.take_text(&["continuation"])?.filter(|after| !after.is_empty());
     args.reject_unknown()?;
-    let (calendar, project) = resolve_project(call)?;
+    let (contents, project) = resolve_project(call)?;
     if let Some(time) = &time {
-        let span = calendar.parse_time(time)?;
+        let span = contents.parse_time(time)?;
         (from, to) = (
             Some(from.map_or(span.from, |at| at.max(span.from))),
             Some(to.map_or(span.to, |at| at.min(span.to))),
@@ -55,7 +55,7 @@ pub(in crate::tools) fn get_events(
     if from.is_none() && to.is_none() && session.is_none() {
         return Err(ToolError::invalid("get_events needs time, from, to or session_id"));
     }
-    let session = session.map(|id| resolve_session(calendar, &id)).transpose()?;
+    let session = session.map(|id| resolve_session(contents, &id)).transpose()?;
     let event_query = EventQuery {
         from,
         to,
@@ -66,7 +66,7 @@ pub(in crate::tools) fn get_events(
         bytes_max: READ_BYTES_MAX,
         ..EventQuery::default()
     };
-    let answer = calendar.stores().query_events(&event_query)?;
+    let answer = contents.stores().query_events(&event_query)?;
     let mut lines = render_events(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("No matching events.".to_owned());
@@ -87,8 +87,8 @@ pub(in crate::tools) fn expand_grip(
     let before = args.take_count(&["before", "events_before"], AROUND_MAX)?.unwrap_or(AROUND);
     let after = args.take_count(&["after", "events_after"], AROUND_MAX)?.unwrap_or(AROUND);
     args.reject_unknown()?;
-    let (calendar, project) = resolve_project(call)?;
-    let expanded = calendar.find_grip(&id, (before, after), project.as_deref())?;
+    let (contents, project) = resolve_project(call)?;
+    let expanded = contents.find_grip(&id, (before, after), project.as_deref())?;
     let (lines, json) = render_expanded_grip(&expanded);
     Ok(finish_answer(lines, json))
 }
@@ -111,8 +111,8 @@ pub(in crate::tools) fn render_expanded_grip(expanded: &ExpandedGrip) -> (Vec<St
 }
 
 /// Completes the id of a session. An unknown id is kept: it has no events.
-fn resolve_session(calendar: &Calendar, id: &str) -> Result<SessionId> {
-    match calendar.resolve_session(id, None) {
+fn resolve_session(contents: &Contents, id: &str) -> Result<SessionId> {
+    match contents.resolve_session(id, None) {
         Ok((session, _)) => Ok(session),
         Err(HomeError::NotFound(_)) => {
             SessionId::parse(id).map_err(|error| ToolError::invalid(error.to_string()))

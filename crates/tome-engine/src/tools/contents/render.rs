@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_model::{Level, Millis};
 
 use crate::tools::answer::{insert_field, truncate_bytes};
-use tome_contents::CalendarEntry;
+use tome_contents::ContentsEntry;
 
 /// Bytes shown of a title.
 pub(super) const TITLE_BYTES_MAX: usize = 120;
@@ -16,14 +16,14 @@ pub(in crate::tools) fn render_minute(at: Millis) -> String {
 }
 
 /// Renders entries with their children, indented.
-pub(super) fn render_tree(entries: &[CalendarEntry], depth: usize, lines: &mut Vec<String>) {
+pub(super) fn render_tree(entries: &[ContentsEntry], depth: usize, lines: &mut Vec<String>) {
     for entry in entries {
         lines.push(render_entry(entry, depth));
         render_tree(&entry.entries, depth + 1, lines);
     }
 }
 
-pub(super) fn render_entry(entry: &CalendarEntry, depth: usize) -> String {
+pub(super) fn render_entry(entry: &ContentsEntry, depth: usize) -> String {
     let indent = "  ".repeat(depth);
     let at = match entry.id.level() {
         Level::Segment => format!(" {}", render_minute(entry.first_at)),
@@ -33,7 +33,7 @@ pub(super) fn render_entry(entry: &CalendarEntry, depth: usize) -> String {
     format!("{indent}{}{at} ({}) {title}", entry.id, entry.events)
 }
 
-pub(super) fn entry_json(entry: &CalendarEntry) -> Value {
+pub(super) fn entry_json(entry: &ContentsEntry) -> Value {
     let mut line = json!({
         "id": entry.id, "title": truncate_bytes(&entry.title, TITLE_BYTES_MAX), "events": entry.events,
     });

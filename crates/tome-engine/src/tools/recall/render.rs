@@ -78,7 +78,7 @@ fn render_location(hit: &RecallHit) -> String {
         },
         EntrySource::Node => format!("Node: {}", strip_project(&hit.citation)),
         EntrySource::Grip => format!("Grip: {}", strip_project(&hit.citation)),
-        EntrySource::Note | EntrySource::Detail | EntrySource::Insight => {
+        EntrySource::Note | EntrySource::Detail | EntrySource::Lesson => {
             let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
             let file = hit.file.clone().unwrap_or_else(cited);
             match hit.line {

@@ -17,7 +17,7 @@ const MORNING: Millis = Millis(1_794_735_000_000);
 
 fn hit(source: EntrySource, citation: &str, text: &str) -> RecallHit {
     let (file, line) = citation.split_once("#L").unwrap_or((citation, ""));
-    let is_file = matches!(source, EntrySource::Note | EntrySource::Detail | EntrySource::Insight);
+    let is_file = matches!(source, EntrySource::Note | EntrySource::Detail | EntrySource::Lesson);
     RecallHit {
         id: citation.to_owned(),
         turn: tome_recall::HitTurn::default(),
@@ -101,7 +101,7 @@ fn hits_are_rendered_in_the_documented_format() {
 fn every_source_shows_its_location() {
     let mut hits = vec![
         hit(EntrySource::Note, "memory/auth.md#L3", "JWT"),
-        hit(EntrySource::Insight, "coder/semantic/tokens.md#L7", "Rotate them."),
+        hit(EntrySource::Lesson, "coder/semantic/tokens.md#L7", "Rotate them."),
         hit(EntrySource::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
         hit(EntrySource::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
         hit(EntrySource::Event, "sessions/s2/messages.jsonl#L9", "rotate"),

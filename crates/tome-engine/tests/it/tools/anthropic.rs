@@ -6,13 +6,13 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_engine::ToolFailure;
 
-use super::scene::{Scene, scene};
+use super::fixture::{ToolsFixture, tools_fixture};
 
 fn check(calls: &[Value], expected: &Expect) {
-    let scene = scene();
+    let fixture = tools_fixture();
     let mut transcript = String::new();
     for call in calls {
-        let answer = scene.answer("memory", call);
+        let answer = fixture.answer("memory", call);
         let failed = if answer.failure.is_some() { " (failure)" } else { "" };
         let _ = writeln!(transcript, "> {call}{failed}\n{}", stable(&answer.text));
     }
@@ -30,10 +30,10 @@ fn stable(text: &str) -> String {
 
 #[test]
 fn sizes_are_rounded_to_one_decimal() {
-    let scene = scene();
-    create(&scene, "/memories/a/b/small.md", &"x".repeat(1_023));
-    create(&scene, "/memories/a/b/large.md", &"x".repeat(5_632));
-    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/a/b"}));
+    let fixture = tools_fixture();
+    create(&fixture, "/memories/a/b/small.md", &"x".repeat(1_023));
+    create(&fixture, "/memories/a/b/large.md", &"x".repeat(5_632));
+    let seen = fixture.call_text("memory", json!({"command": "view", "path": "/memories/a/b"}));
     let lines: Vec<&str> = seen.lines().skip(1).collect();
     assert_eq!(
         lines,
@@ -43,16 +43,16 @@ fn sizes_are_rounded_to_one_decimal() {
 
 #[test]
 fn crlf_line_endings_are_kept() {
-    let scene = scene();
-    create(&scene, "/memories/a.md", "one\r\ntwo\r\nthree");
+    let fixture = tools_fixture();
+    create(&fixture, "/memories/a.md", "one\r\ntwo\r\nthree");
     let path = "/memories/a.md";
     let replace =
         json!({"command": "str_replace", "path": path, "old_str": "one\ntwo", "new_str": "1\n2"});
-    scene.call_text("memory", replace);
+    fixture.call_text("memory", replace);
     let insert =
         json!({"command": "insert", "path": path, "insert_line": 3, "insert_text": "four"});
-    scene.call_text("memory", insert);
-    assert_eq!(scene.note_text("a.md"), "1\r\n2\r\nthree\r\nfour\r\n");
+    fixture.call_text("memory", insert);
+    assert_eq!(fixture.note_text("a.md"), "1\r\n2\r\nthree\r\nfour\r\n");
 }
 
 #[test]
@@ -238,10 +238,11 @@ fn invalid_paths_are_rejected() {
 
 #[test]
 fn the_index_can_be_viewed_but_not_changed() {
-    let scene = scene();
-    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
-    let index = scene.call_text("memory_view", json!({}));
-    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/MEMORY.md"}));
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    let index = fixture.call_text("memory_view", json!({}));
+    let seen =
+        fixture.call_text("memory", json!({"command": "view", "path": "/memories/MEMORY.md"}));
     let numbered = |(number, line): (usize, &str)| format!("{:>6}\t{line}", number + 1);
     let lines: Vec<String> = index.lines().enumerate().map(numbered).collect();
     assert_eq!(
@@ -260,41 +261,41 @@ fn the_index_can_be_viewed_but_not_changed() {
         json!({"command": "rename", "old_path": path, "new_path": "/memories/b.md"}),
         json!({"command": "rename", "old_path": "/memories/a.md", "new_path": path}),
     ] {
-        let before = super::scene::files_in(&scene.top());
-        let answer = scene.answer("memory", &arguments);
+        let before = super::fixture::files_in(&fixture.top());
+        let answer = fixture.answer("memory", &arguments);
         assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
-        assert!(super::scene::files_in(&scene.top()) == before, "{arguments}");
+        assert!(super::fixture::files_in(&fixture.top()) == before, "{arguments}");
     }
 }
 
 #[test]
 fn the_size_limit_of_facts_applies() {
-    let scene = scene();
-    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li"}));
     let create = json!({"command": "create", "path": "/memories/facts/b.md", "file_text": "x".repeat(15_400)});
-    let error = scene.call_rejected("memory", create, ToolFailure::Invalid);
+    let error = fixture.call_rejected("memory", create, ToolFailure::Invalid);
     assert!(error.contains("15KB limit"), "{error}");
     let replace = json!({"command": "str_replace", "path": "/memories/facts/user.md", "old_str": "Name: Li",
         "new_str": "y".repeat(15_400)});
-    assert!(scene.call_rejected("memory", replace, ToolFailure::Invalid).contains("15KB limit"));
+    assert!(fixture.call_rejected("memory", replace, ToolFailure::Invalid).contains("15KB limit"));
 }
 
 #[test]
 fn a_long_note_is_truncated() {
-    let scene = scene();
+    let fixture = tools_fixture();
     let text = "a line of some length, again and again\n".repeat(2_000);
-    create(&scene, "/memories/long.md", &text);
-    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/long.md"}));
+    create(&fixture, "/memories/long.md", &text);
+    let seen = fixture.call_text("memory", json!({"command": "view", "path": "/memories/long.md"}));
     assert!(seen.chars().count() < 50_200);
     let last = seen.lines().last().unwrap();
     assert!(last.ends_with("of 2000: use view_range for others)"), "{last}");
     let range = json!({"command": "view", "path": "/memories/long.md", "view_range": [1999, 5000]});
-    assert_eq!(scene.call_text("memory", range).lines().count(), 3);
-    create(&scene, "/memories/wide.md", &"ä".repeat(60_000));
-    let seen = scene.call_text("memory", json!({"command": "view", "path": "/memories/wide.md"}));
+    assert_eq!(fixture.call_text("memory", range).lines().count(), 3);
+    create(&fixture, "/memories/wide.md", &"ä".repeat(60_000));
+    let seen = fixture.call_text("memory", json!({"command": "view", "path": "/memories/wide.md"}));
     assert!(seen.ends_with('…') && seen.chars().count() < 50_200);
 }
 
-fn create(scene: &Scene, path: &str, text: &str) {
-    scene.call_text("memory", json!({"command": "create", "path": path, "file_text": text}));
+fn create(fixture: &ToolsFixture, path: &str, text: &str) {
+    fixture.call_text("memory", json!({"command": "create", "path": path, "file_text": text}));
 }

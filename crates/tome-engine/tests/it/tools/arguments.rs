@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 use tome_engine::{ToolFailure, ToolSpec, Tools};
 
-use super::scene::{Scene, scene};
+use super::fixture::{ToolsFixture, tools_fixture};
 
 /// Valid calls of each tool.
 fn calls() -> Vec<(&'static str, Value)> {
-    let insight = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
+    let lesson = json!({"type": "semantic", "title": "Small steps win", "description": "Small steps are easy to check.",
         "content": "Take one step at a time. Check it at once. Go on only then.",
         "tags": ["#success", "#steps"]});
-    let mut with_topic = insight.clone();
+    let mut with_topic = lesson.clone();
     with_topic["topic"] = "working".into();
     vec![
         ("memory_show", json!({"citation": "e1"})),
@@ -51,9 +51,9 @@ fn calls() -> Vec<(&'static str, Value)> {
             "memory_delete",
             json!({"filename": "detail/b.md", "scope": "session", "session_id": "s1"}),
         ),
-        ("coder_memory_store", insight.clone()),
+        ("coder_memory_store", lesson.clone()),
         ("coder_memory_store", with_topic),
-        ("coder_memory_store", json!({"insights": [insight]})),
+        ("coder_memory_store", json!({"insights": [lesson]})),
         (
             "coder_memory_recall",
             json!({"question": "how to take small steps?", "types": ["semantic"]}),
@@ -101,15 +101,15 @@ fn calls() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn with_notes() -> Scene {
-    let scene = scene();
-    scene.call_text("memory_write", json!({"path": "plain.md", "content": "x"}));
+fn with_notes() -> ToolsFixture {
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "plain.md", "content": "x"}));
     let text = "= one =\n= two =\n= three =\n";
-    scene.call_text(
+    fixture.call_text(
         "memory_write",
         json!({"path": "detail/a.md", "content": text, "scope": "session"}),
     );
-    scene
+    fixture
 }
 
 fn spec(name: &str) -> ToolSpec {
@@ -122,12 +122,12 @@ fn names(object: &Value) -> Vec<&str> {
 
 #[test]
 fn every_argument_in_a_schema_is_accepted() {
-    let scene = with_notes();
-    scene.record_event("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
-    scene.record_edit("src/lexer.rs");
+    let fixture = with_notes();
+    fixture.record_event("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
+    fixture.record_edit("src/lexer.rs");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
     for (tool, arguments) in calls() {
-        scene.call_ok(tool, arguments.clone());
+        fixture.call_ok(tool, arguments.clone());
         used.extend(names(&arguments).into_iter().map(|name| (tool, name.to_owned())));
     }
     for spec in Tools::specs() {
@@ -139,11 +139,11 @@ fn every_argument_in_a_schema_is_accepted() {
 
 #[test]
 fn unknown_arguments_and_wrong_types_are_rejected() {
-    let scene = with_notes();
+    let fixture = with_notes();
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
         more["nonsense"] = 1.into();
-        let error = scene.call_rejected(tool, more, ToolFailure::Invalid);
+        let error = fixture.call_rejected(tool, more, ToolFailure::Invalid);
         assert!(error.starts_with("Error: unknown argument \"nonsense\": "), "{error}");
         for name in names(&arguments) {
             if arguments[name].is_null() {
@@ -151,11 +151,11 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
             }
             let mut other = arguments.clone();
             other[name] = json!({"deep": true});
-            scene.call_rejected(tool, other, ToolFailure::Invalid);
+            fixture.call_rejected(tool, other, ToolFailure::Invalid);
         }
     }
     assert_eq!(
-        scene.call_rejected(
+        fixture.call_rejected(
             "memory_read",
             json!({"path": "plain.md", "x": 1}),
             ToolFailure::Invalid
@@ -163,7 +163,7 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
         "Error: unknown argument \"x\": memory_read takes path, scope, session_id"
     );
     assert_eq!(
-        scene.call_rejected(
+        fixture.call_rejected(
             "memory",
             json!({"command": "view", "path": "/memories", "x": 1}),
             ToolFailure::Invalid
@@ -174,47 +174,47 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
 
 #[test]
 fn missing_required_arguments_are_named() {
-    let scene = with_notes();
+    let fixture = with_notes();
     for (tool, arguments) in calls() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
             let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
             fewer.remove(name.as_str().unwrap()).unwrap();
-            let error = scene.call_rejected(tool, fewer.into(), ToolFailure::Invalid);
+            let error = fixture.call_rejected(tool, fewer.into(), ToolFailure::Invalid);
             assert_eq!(error, format!("Error: {tool} needs {}", name.as_str().unwrap()));
         }
     }
     let error =
-        scene.call_rejected("memory_patch", json!({"path": "plain.md"}), ToolFailure::Invalid);
+        fixture.call_rejected("memory_patch", json!({"path": "plain.md"}), ToolFailure::Invalid);
     assert_eq!(error, "Error: memory_patch needs patches, or old_str and new_str");
-    let error = scene.call_rejected("coder_memory_recall", json!({}), ToolFailure::Invalid);
+    let error = fixture.call_rejected("coder_memory_recall", json!({}), ToolFailure::Invalid);
     assert_eq!(error, "Error: coder_memory_recall needs a question or keywords");
 }
 
 #[test]
 fn arguments_have_aliases() {
-    let scene = with_notes();
-    scene.call_text("memory_write", json!({"filename": "b.md", "content": "one"}));
-    scene.call_text("memory_read", json!({"filename": "b.md"}));
-    scene.call_text("memory_append", json!({"filename": "b.md", "entry": "x"}));
-    scene
+    let fixture = with_notes();
+    fixture.call_text("memory_write", json!({"filename": "b.md", "content": "one"}));
+    fixture.call_text("memory_read", json!({"filename": "b.md"}));
+    fixture.call_text("memory_append", json!({"filename": "b.md", "entry": "x"}));
+    fixture
         .call_text("memory_patch", json!({"filename": "b.md", "old_text": "one", "new_text": "1"}));
-    scene.call_text(
+    fixture.call_text(
         "memory_patch",
         json!({"path": "b.md", "patches": [{"old_str": "1", "new_str": "2"}]}),
     );
-    scene.call_text("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
-    scene.call_text("memory_read", json!({"path": "b.md", "filename": "b.md"}));
+    fixture.call_text("memory_update", json!({"path": "b.md", "old_str": "2", "new_str": "3"}));
+    fixture.call_text("memory_read", json!({"path": "b.md", "filename": "b.md"}));
     let both = json!({"path": "b.md", "filename": "c.md"});
     assert_eq!(
-        scene.call_rejected("memory_read", both, ToolFailure::Invalid),
+        fixture.call_rejected("memory_read", both, ToolFailure::Invalid),
         "Error: path and filename are aliases with different values: pass only path"
     );
-    scene.call_text("memory_delete", json!({"path": "b.md"}));
+    fixture.call_text("memory_delete", json!({"path": "b.md"}));
 }
 
 #[test]
 fn invalid_values_are_rejected_with_advice() {
-    let scene = with_notes();
+    let fixture = with_notes();
     for (tool, arguments, expected) in [
         ("memory_read", json!({"path": 1}), "Error: path must be a string, not a number"),
         (
@@ -258,13 +258,13 @@ fn invalid_values_are_rejected_with_advice() {
             "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
-        assert_eq!(scene.call_rejected(tool, arguments, ToolFailure::Invalid), expected);
+        assert_eq!(fixture.call_rejected(tool, arguments, ToolFailure::Invalid), expected);
     }
     for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
-        let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();
+        let answer = fixture.tools.call("memory_read", text, &fixture.caller).unwrap();
         assert_eq!(answer.failure, Some(ToolFailure::Invalid), "{text:?}");
     }
-    assert!(scene.tools.call("memory_forget", "{}", &scene.caller).is_none());
+    assert!(fixture.tools.call("memory_forget", "{}", &fixture.caller).is_none());
 }
 
 #[test]

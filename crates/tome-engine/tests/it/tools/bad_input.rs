@@ -4,27 +4,27 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tome_engine::{ToolFailure, Tools};
 
-use super::scene::{Scene, files_in, scene};
+use super::fixture::{ToolsFixture, files_in, tools_fixture};
 
-fn with_notes() -> Scene {
-    let scene = scene();
-    scene.call_text("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
-    scene.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
-    scene.call_text(
+fn with_notes() -> ToolsFixture {
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "a.md", "content": "one two one\n"}));
+    fixture.call_text("memory_write", json!({"path": "facts/user.md", "content": "- Name: Li\n"}));
+    fixture.call_text(
         "memory_write",
         json!({"path": "detail/a.md", "content": "x", "scope": "session"}),
     );
-    std::fs::write(scene.home.join("outside.md"), "mine").unwrap();
+    std::fs::write(fixture.home.join("outside.md"), "mine").unwrap();
     #[cfg(unix)]
     {
-        let memory = scene.notebooks.open(&scene.project()).unwrap().root().to_path_buf();
-        let outside = scene.top().join("outside.md");
+        let memory = fixture.notebooks.open(&fixture.project()).unwrap().root().to_path_buf();
+        let outside = fixture.top().join("outside.md");
         std::os::unix::fs::symlink(&outside, memory.join("link.md")).unwrap();
-        std::os::unix::fs::symlink(scene.top(), memory.join("up")).unwrap();
+        std::os::unix::fs::symlink(fixture.top(), memory.join("up")).unwrap();
     }
     // Changes on disk are picked up before the test compares files.
-    scene.call_text("memory_list", json!({}));
-    scene
+    fixture.call_text("memory_list", json!({}));
+    fixture
 }
 
 /// Paths that every tool rejects.
@@ -51,7 +51,7 @@ const BAD_PATHS: &[&str] = &[
 
 #[test]
 fn bad_paths_are_rejected_by_every_tool() {
-    let scene = with_notes();
+    let fixture = with_notes();
     let long = format!("{}.md", "x".repeat(300));
     let deep = "a/b/c/d/e/f/g/h.md".to_owned();
     let paths = BAD_PATHS.iter().map(|path| (*path).to_owned()).chain([long, deep]);
@@ -66,11 +66,11 @@ fn bad_paths_are_rejected_by_every_tool() {
         ];
         for (tool, mut arguments) in calls {
             arguments["path"] = path.clone().into();
-            let before = files_in(&scene.top());
-            let answer = scene.answer(tool, &arguments);
+            let before = files_in(&fixture.top());
+            let answer = fixture.answer(tool, &arguments);
             assert!(answer.failure.is_some(), "{tool} {arguments}: {}", answer.text);
             assert!(answer.text.starts_with("Error: "), "{}", answer.text);
-            assert!(files_in(&scene.top()) == before, "{tool} {arguments}");
+            assert!(files_in(&fixture.top()) == before, "{tool} {arguments}");
         }
         if path.starts_with('/') {
             // Below /memories a doubled slash counts as one.
@@ -78,10 +78,10 @@ fn bad_paths_are_rejected_by_every_tool() {
         }
         for command in ["create", "str_replace", "insert", "delete", "rename"] {
             let arguments = memory_arguments(command, &format!("/memories/{path}"));
-            let before = files_in(&scene.top());
-            let answer = scene.answer("memory", &arguments);
+            let before = files_in(&fixture.top());
+            let answer = fixture.answer("memory", &arguments);
             assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
-            assert!(files_in(&scene.top()) == before, "{arguments}");
+            assert!(files_in(&fixture.top()) == before, "{arguments}");
         }
     }
 }
@@ -100,7 +100,7 @@ fn memory_arguments(command: &str, path: &str) -> Value {
 
 #[test]
 fn a_rejected_first_call_creates_no_project() {
-    let scene = scene();
+    let fixture = tools_fixture();
     for (tool, arguments, failure) in [
         ("memory_write", json!({"path": "../a.md", "content": "x"}), ToolFailure::Invalid),
         ("memory_write", json!({"path": "a.txt", "content": "x"}), ToolFailure::Invalid),
@@ -119,14 +119,14 @@ fn a_rejected_first_call_creates_no_project() {
             ToolFailure::NotFound,
         ),
     ] {
-        scene.call_rejected(tool, arguments, failure);
+        fixture.call_rejected(tool, arguments, failure);
     }
-    assert!(!scene.home.exists());
+    assert!(!fixture.home.exists());
 }
 
 #[test]
 fn empty_oversized_and_ambiguous_texts_are_rejected() {
-    let scene = with_notes();
+    let fixture = with_notes();
     let large = "x".repeat(2 * 1024 * 1024);
     let facts = "x".repeat(16_000);
     for (tool, arguments) in [
@@ -143,24 +143,24 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
             json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
         ),
     ] {
-        let error = scene.call_rejected(tool, arguments, ToolFailure::Invalid);
+        let error = fixture.call_rejected(tool, arguments, ToolFailure::Invalid);
         assert!(error.len() < 5_000);
     }
 }
 
 #[test]
 fn calls_without_cwd_or_session_are_rejected() {
-    let mut scene = with_notes();
-    scene.caller.session = None;
+    let mut fixture = with_notes();
+    fixture.caller.session = None;
     let error =
-        scene.call_rejected("memory_list", json!({"scope": "session"}), ToolFailure::Invalid);
+        fixture.call_rejected("memory_list", json!({"scope": "session"}), ToolFailure::Invalid);
     assert!(error.starts_with("Error: session_id is missing"), "{error}");
-    scene.caller.cwd = Some("repo".into());
-    scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
-    scene.caller.cwd = None;
-    let error = scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
+    fixture.caller.cwd = Some("repo".into());
+    fixture.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
+    fixture.caller.cwd = None;
+    let error = fixture.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
     assert!(error.starts_with("Error: cwd is missing"), "{error}");
-    scene.call_text("memory_list", json!({"scope": "coder"}));
+    fixture.call_text("memory_list", json!({"scope": "coder"}));
 }
 
 fn arbitrary_value() -> impl Strategy<Value = Value> {
@@ -288,35 +288,35 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
     #[test]
     fn arbitrary_arguments_never_touch_files_outside_notebooks(calls in prop::collection::vec(arbitrary_call(), 1..16)) {
-        let scene = with_notes();
-        let beside = |scene: &Scene| {
-            let mut files = files_in(&scene.top());
+        let fixture = with_notes();
+        let beside = |fixture: &ToolsFixture| {
+            let mut files = files_in(&fixture.top());
             // Notebooks are only in these two folders.
-            let (coder, projects) = (scene.home.join("coder"), scene.home.join("projects"));
+            let (coder, projects) = (fixture.home.join("coder"), fixture.home.join("projects"));
             files.retain(|path, _| !path.starts_with(&coder) && !path.starts_with(&projects));
             files
         };
-        let before = beside(&scene);
+        let before = beside(&fixture);
         for (tool, arguments) in calls {
-            let whole = files_in(&scene.top());
-            let answer = scene.answer(tool, &arguments);
+            let whole = files_in(&fixture.top());
+            let answer = fixture.answer(tool, &arguments);
             prop_assert!(answer.text.len() < 500_000);
             if answer.failure.is_some() {
-                prop_assert!(files_in(&scene.top()) == whole, "{} {}", tool, arguments);
+                prop_assert!(files_in(&fixture.top()) == whole, "{} {}", tool, arguments);
             }
         }
-        prop_assert!(beside(&scene) == before);
+        prop_assert!(beside(&fixture) == before);
     }
 
     #[test]
     fn arguments_that_are_not_an_object_are_rejected(text in "\\PC{0,40}") {
-        let scene = scene();
+        let fixture = tools_fixture();
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
             for tool in Tools::specs() {
-                let answer = scene.tools.call(tool.name, &text, &scene.caller).unwrap();
+                let answer = fixture.tools.call(tool.name, &text, &fixture.caller).unwrap();
                 prop_assert_eq!(answer.failure, Some(ToolFailure::Invalid));
             }
         }
-        prop_assert!(!scene.home.exists());
+        prop_assert!(!fixture.home.exists());
     }
 }

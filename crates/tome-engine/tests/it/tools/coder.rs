@@ -4,7 +4,7 @@ use expect_test::expect;
 use serde_json::json;
 use tome_engine::ToolFailure;
 
-use super::scene::{files_in, scene};
+use super::fixture::{files_in, tools_fixture};
 
 /// A report without reasons and hints, which the notebook decides.
 fn stable(text: &str) -> String {
@@ -18,8 +18,8 @@ fn stable(text: &str) -> String {
 
 #[test]
 fn a_stored_lesson_is_recalled() {
-    let scene = scene();
-    let stored = scene.call_ok(
+    let fixture = tools_fixture();
+    let stored = fixture.call_ok(
         "coder_memory_store",
         json!({"type": "procedural", "title": "Bisect flaky tests by seed",
             "description": "Run a flaky test with a fixed seed before changing code.",
@@ -34,7 +34,7 @@ fn a_stored_lesson_is_recalled() {
         1. CREATE: Bisect flaky tests by seed (new in procedural/procedural.md)
            Why: …"#]]
     .assert_eq(&stable(&stored.text));
-    let found = scene.call_ok(
+    let found = fixture.call_ok(
         "coder_memory_recall",
         json!({"question": "how do I find the cause of a flaky test?"}),
     );
@@ -63,9 +63,10 @@ fn a_stored_lesson_is_recalled() {
 
 #[test]
 fn a_recall_without_results_reports_it_and_writes_nothing() {
-    let scene = scene();
-    let before = files_in(&scene.top());
-    let found = scene.call_ok("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
+    let fixture = tools_fixture();
+    let before = files_in(&fixture.top());
+    let found =
+        fixture.call_ok("coder_memory_recall", json!({"keywords": "rust, async, deadlock"}));
     assert_eq!(found.json["insights"], json!([]));
     expect![[r#"
         🔍 Coder Memory Recall Results
@@ -78,12 +79,12 @@ fn a_recall_without_results_reports_it_and_writes_nothing() {
         - …
         - …"#]]
     .assert_eq(&stable(&found.text));
-    assert!(files_in(&scene.top()) == before);
+    assert!(files_in(&fixture.top()) == before);
 }
 
 #[test]
 fn lessons_that_break_the_guide_are_rejected() {
-    let scene = scene();
+    let fixture = tools_fixture();
     let good = json!({"type": "semantic", "title": "Small steps win",
         "description": "Small steps are easy to check.",
         "content": "Take one step at a time. Check it at once. Go on only then.",
@@ -100,27 +101,27 @@ fn lessons_that_break_the_guide_are_rejected() {
     ] {
         let mut bad = good.clone();
         bad[field] = value;
-        scene.call_rejected("coder_memory_store", bad.clone(), ToolFailure::Invalid);
+        fixture.call_rejected("coder_memory_store", bad.clone(), ToolFailure::Invalid);
         let mix = json!({"insights": [good, bad]});
-        scene.call_rejected("coder_memory_store", mix, ToolFailure::Invalid);
+        fixture.call_rejected("coder_memory_store", mix, ToolFailure::Invalid);
     }
-    let none = scene.call_ok("coder_memory_store", json!({"insights": []}));
+    let none = fixture.call_ok("coder_memory_store", json!({"insights": []}));
     assert_eq!(none.text, "Insights stored: 0 (none given)");
-    assert!(!scene.home.exists());
-    scene.call_text("coder_memory_store", good);
+    assert!(!fixture.home.exists());
+    fixture.call_text("coder_memory_store", good);
 }
 
 #[test]
 fn lessons_need_no_project() {
-    let mut scene = scene();
-    scene.caller.cwd = None;
-    scene.call_text("coder_memory_recall", json!({"question": "anything"}));
-    scene.call_text(
+    let mut fixture = tools_fixture();
+    fixture.caller.cwd = None;
+    fixture.call_text("coder_memory_recall", json!({"question": "anything"}));
+    fixture.call_text(
         "coder_memory_store",
         json!({"insights": [{"type": "semantic", "title": "Small steps win",
             "description": "Small steps are easy to check.",
             "content": "Take one step at a time. Check it at once. Go on only then.",
             "tags": ["success", "steps"]}]}),
     );
-    assert!(!scene.home.join("projects").exists());
+    assert!(!fixture.home.join("projects").exists());
 }

@@ -4,7 +4,7 @@ mod anthropic;
 mod arguments;
 mod bad_input;
 mod coder;
+pub mod fixture;
 mod notes;
 mod redaction;
-pub mod scene;
 mod session_page;

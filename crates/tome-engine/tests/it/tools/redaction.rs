@@ -3,13 +3,13 @@
 use serde_json::json;
 use tome_engine::ToolFailure;
 
-use super::scene::{files_in, scene};
+use super::fixture::{files_in, tools_fixture};
 
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
 #[test]
 fn secrets_are_redacted_in_everything_written() {
-    let scene = scene();
+    let fixture = tools_fixture();
     let text = format!("the token is {SECRET}");
     let calls = [
         ("memory_write", json!({"path": "a.md", "content": text}), 1),
@@ -40,53 +40,57 @@ fn secrets_are_redacted_in_everything_written() {
         ),
     ];
     for (tool, arguments, cut) in calls {
-        let answer = scene.call_ok(tool, arguments);
+        let answer = fixture.call_ok(tool, arguments);
         assert_eq!(answer.secrets_cut, cut, "{tool}");
         let told = answer.json["secrets_cut"].as_u64().unwrap_or(0);
         assert_eq!(told, cut as u64, "{tool}: {}", answer.text);
     }
-    for (path, bytes) in files_in(&scene.top()) {
+    for (path, bytes) in files_in(&fixture.top()) {
         let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
         assert!(!text.contains(SECRET), "{}", path.display());
     }
-    assert!(scene.note_text("a.md").contains("[redacted:"));
+    assert!(fixture.note_text("a.md").contains("[redacted:"));
 }
 
 #[test]
 fn an_old_text_with_a_secret_matches_its_redacted_form() {
-    let scene = scene();
+    let fixture = tools_fixture();
     let text = format!("the token is {SECRET}");
-    scene.call_text("memory_write", json!({"path": "a.md", "content": format!("one\n{text}\n")}));
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": text, "new_str": "two"}));
-    assert_eq!(scene.note_text("a.md"), "one\ntwo\n");
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": text}));
-    scene
+    fixture.call_text("memory_write", json!({"path": "a.md", "content": format!("one\n{text}\n")}));
+    fixture.call_text("memory_patch", json!({"path": "a.md", "old_str": text, "new_str": "two"}));
+    assert_eq!(fixture.note_text("a.md"), "one\ntwo\n");
+    fixture.call_text("memory_patch", json!({"path": "a.md", "old_str": "two", "new_str": text}));
+    fixture
         .call_text("memory_update", json!({"path": "a.md", "old_text": text, "new_text": "three"}));
-    assert_eq!(scene.note_text("a.md"), "one\nthree\n");
-    scene.call_text("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": text}));
-    scene.call_text(
+    assert_eq!(fixture.note_text("a.md"), "one\nthree\n");
+    fixture.call_text("memory_patch", json!({"path": "a.md", "old_str": "three", "new_str": text}));
+    fixture.call_text(
         "memory",
         json!({"command": "str_replace", "path": "/memories/a.md", "old_str": text, "new_str": "4"}),
     );
-    assert_eq!(scene.note_text("a.md"), "one\n4\n");
+    assert_eq!(fixture.note_text("a.md"), "one\n4\n");
 }
 
 #[test]
 fn a_path_with_a_secret_is_rejected() {
-    let scene = scene();
-    scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
     let path = format!("{SECRET}.md");
-    scene.call_rejected(
+    fixture.call_rejected(
         "memory_write",
         json!({"path": path, "content": "x"}),
         ToolFailure::Invalid,
     );
-    scene.call_rejected("memory_append", json!({"path": path, "entry": "x"}), ToolFailure::Invalid);
+    fixture.call_rejected(
+        "memory_append",
+        json!({"path": path, "entry": "x"}),
+        ToolFailure::Invalid,
+    );
     let inner = format!("/memories/{path}");
     let create = json!({"command": "create", "path": inner, "file_text": "x"});
-    scene.call_rejected("memory", create, ToolFailure::Invalid);
+    fixture.call_rejected("memory", create, ToolFailure::Invalid);
     let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": inner});
-    scene.call_rejected("memory", rename, ToolFailure::Invalid);
+    fixture.call_rejected("memory", rename, ToolFailure::Invalid);
 }
 
 #[test]
@@ -112,12 +116,12 @@ fn a_secret_completed_by_a_change_is_redacted() {
             ),
         ];
         for (tool, arguments) in calls {
-            let scene = scene();
-            scene.call_text("memory_write", json!({"path": "a.md", "content": text}));
-            let answer = scene.call_ok(tool, arguments);
+            let fixture = tools_fixture();
+            fixture.call_text("memory_write", json!({"path": "a.md", "content": text}));
+            let answer = fixture.call_ok(tool, arguments);
             assert_eq!(answer.secrets_cut, 1, "{tool} {text:?}: {}", answer.text);
-            assert!(scene.note_text("a.md").contains("[redacted:"), "{tool} {text:?}");
-            for (path, bytes) in files_in(&scene.top()) {
+            assert!(fixture.note_text("a.md").contains("[redacted:"), "{tool} {text:?}");
+            for (path, bytes) in files_in(&fixture.top()) {
                 let content =
                     String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
                 assert!(!content.contains(new), "{tool}: {}", path.display());

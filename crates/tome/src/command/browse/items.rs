@@ -90,7 +90,7 @@ fn hit_target(hit: &v1::RecallHit) -> ItemTarget {
         }
         CitationTarget::Detail { path, line, .. } => note(NotebookScope::Session, path, line),
         CitationTarget::Note { path, line } => note(NotebookScope::Project, path, line),
-        CitationTarget::Insight { path, line } => note(NotebookScope::Coder, path, line),
+        CitationTarget::Lesson { path, line } => note(NotebookScope::Coder, path, line),
         CitationTarget::Node(id) => ItemTarget::Node(id.to_string()),
     }
 }

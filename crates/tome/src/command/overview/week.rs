@@ -33,7 +33,7 @@ pub fn last_days(now: Millis, zone: &TimeZone) -> Vec<Date> {
     (0..DAYS).rev().filter_map(|days| today.checked_sub(days.days()).ok()).collect()
 }
 
-/// Fills the cells of days from the calendar.
+/// Fills the cells of days from the contents.
 pub fn fill_cells(days: &[Date], entries: &[v1::TocEntry]) -> Vec<DayCell> {
     let mut cells: Vec<DayCell> = days
         .iter()

@@ -1,4 +1,4 @@
-//! `tome toc`: shows the calendar, one node, or the nodes of a time given in words.
+//! `tome toc`: shows the contents, one node, or the nodes of a time given in words.
 
 mod json;
 mod node;

@@ -1,4 +1,4 @@
-//! Prints the calendar as an indented list of periods with their sessions and titles.
+//! Prints the contents as an indented list of periods with their sessions and titles.
 //!
 //! ```text
 //!                       sessions
@@ -23,7 +23,7 @@ const LABEL_CHARS: usize = 24;
 /// Width of the number of sessions and the gap before it.
 const SESSIONS_CHARS: usize = 10;
 
-/// Narrower calendars have no numbers of sessions, and no agents.
+/// Narrower listings have no numbers of sessions, and no agents.
 const SESSIONS_WIDTH_MIN: usize = 70;
 const AGENTS_WIDTH_MIN: usize = 100;
 
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_space_of_the_calendar_belongs_to_the_titles() {
+    fn the_space_of_the_contents_belongs_to_the_titles() {
         let segment = v1::TocEntry {
             id: "toc:segment:2026-11-15:01KH559NJR58S6EB2JK2SJ44MM".to_owned(),
             level: "segment".to_owned(),

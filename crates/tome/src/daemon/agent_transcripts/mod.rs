@@ -15,7 +15,7 @@ use std::time::Duration;
 use anyhow::Result;
 use indicatif::ProgressBar;
 use tome_home::{EventQuery, HomeError, Projection, Store, follow_outbox};
-use tome_ledger::{AppendOutcome, WorkerCommit};
+use tome_ledger::{AppendOutcome, ProjectionCommit};
 use tome_model::{Agent, Clock, Event, SessionId};
 use tome_proto::limits;
 
@@ -84,7 +84,7 @@ impl Projection for AgentTranscripts {
                 events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
             }
             self.queue.record_events(&events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), ProjectionCommit::default()))
         })?;
         Ok(())
     }

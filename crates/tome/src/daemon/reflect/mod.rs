@@ -24,7 +24,7 @@ use tome_agent::{
 };
 use tome_engine::Caller;
 use tome_home::{HomeError, Projection, Store, follow_outbox};
-use tome_ledger::{EventRange, ScanDirection, WorkerCommit};
+use tome_ledger::{EventRange, ProjectionCommit, ScanDirection};
 use tome_llm::{ChatModel, ModelFailure};
 use tome_model::{Clock, Event, ModelError, SessionId};
 use tome_proto::v1;
@@ -88,7 +88,7 @@ impl Projection for Reflector {
                 events.extend(event.filter(is_reason_to_reflect).map(|event| (entry.seq, event)));
             }
             self.queue.record_events(store.path(), &events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), ProjectionCommit::default()))
         })?;
         Ok(())
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_testkit::World;
 
 use super::{done, one, read, world, write};
-use crate::scene::daemon_up;
+use crate::support::daemon_up;
 
 /// The doctor's results for agents: verdict, finding, advice.
 fn doctor(world: &World) -> Vec<(String, String, String)> {
@@ -41,7 +41,7 @@ fn from_nothing_to_the_first_event() {
     world.tome(&["start"]);
     daemon_up(&world);
     assert!(only(&world).1.contains("no events yet"));
-    world.hook(&["claude-code"], crate::scene::prompt("hello"));
+    world.hook(&["claude-code"], crate::support::prompt("hello"));
     assert_eq!(world.events().len(), 1);
     let (verdict, found, _) = only(&world);
     assert_eq!(verdict, "good");

@@ -6,7 +6,7 @@ use tome_testkit::World;
 use super::{
     AGENTS, actions, command, done, file, five, one, program, read, run, tree, world, write,
 };
-use crate::scene::{daemon_up, strings};
+use crate::support::{daemon_up, strings};
 
 #[test]
 fn every_agent_is_installed_once_and_undone_without_a_trace() {

@@ -19,7 +19,7 @@ use std::process::Command;
 use serde_json::Value;
 use tome_testkit::{CommandResult, World};
 
-pub use crate::scene::world;
+pub use crate::support::world;
 
 /// Every agent, and a path that exists where it has been used.
 pub const AGENTS: [(&str, &str); 5] = [

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
 use super::{done, one, read, run, world};
-use crate::scene::{daemon_up, in_parallel, strings};
+use crate::support::{daemon_up, in_parallel, strings};
 
 fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let all = super::tree(folder).into_iter().filter(|(path, _)| path.is_file());

@@ -77,7 +77,7 @@ fn the_answer_yes_installs_and_offers_an_import() {
         return;
     }
     let world = one("codex");
-    crate::import::settle(&world, crate::scene::MORNING_MS);
+    crate::import::settle(&world, crate::support::MORNING_MS);
     let ran = on_a_terminal(&world, &["setup", "--agent", "codex"], "y,n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(read(&world, ".codex/hooks.json").contains("hook codex"));

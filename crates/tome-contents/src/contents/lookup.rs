@@ -1,0 +1,255 @@
+//! Looks up a node, its versions or a grip by id or by a unique prefix.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use tome_ledger::Ledger;
+use tome_model::{GripId, Level, Millis, Node, NodeId, truncate_to};
+
+use super::listing::node_not_found;
+use super::{Contents, ContentsEntry};
+use crate::expand::expand_grip;
+use crate::{ExpandedGrip, ProjectNode};
+use tome_home::HomeError;
+
+/// A node with its project, parent and children.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LocatedNode {
+    /// The project of the node.
+    pub project: String,
+    /// The requested version of the node.
+    pub node: Node,
+    /// Its parent; `None` for a year.
+    pub parent: Option<NodeId>,
+    /// Its children.
+    pub children: Vec<ContentsEntry>,
+    /// For each bullet, the numbers of the events that support it.
+    pub sources: Vec<Vec<u64>>,
+}
+
+/// Candidates listed when a prefix is ambiguous.
+const CANDIDATES_MAX: usize = 4;
+
+/// Prefixes of ids that may be abbreviated.
+const SEGMENT_PREFIX: &str = "toc:segment:";
+const GRIP_PREFIX: &str = "grip:";
+
+/// Versions returned per project.
+const VERSIONS_MAX: usize = 200;
+
+impl Contents {
+    /// Returns a node at its latest or a given version, from each project that has it.
+    pub fn find_node(
+        &self,
+        id: &str,
+        version: Option<u32>,
+        project: Option<&str>,
+    ) -> Result<Vec<LocatedNode>, HomeError> {
+        let (id, mut found) = (self.resolve_node_id(id, project)?, Vec::new());
+        self.for_each_project(project, |store, project| {
+            if let Some(mut node) = store.node(project, &id, version)? {
+                node.open &= self.is_current(&node.id, node.last_at);
+                let mut children = load_children(store, project, &node)?;
+                self.close_past(&mut children);
+                let parent = parent_id(&node.id);
+                let sources = find_sources(store, project, &node)?;
+                let project = project.to_owned();
+                found.push(LocatedNode { project, node, parent, children, sources });
+            }
+            Ok(())
+        })?;
+        match (found.is_empty(), version) {
+            (false, _) => Ok(found),
+            (true, None) => Err(node_not_found(id.as_str(), project)),
+            (true, Some(version)) => Err(HomeError::NotFound(format!(
+                "no version {version} of {id}: list them with --versions"
+            ))),
+        }
+    }
+
+    /// Returns the latest versions of a node from each project that has it, oldest first.
+    pub fn node_versions(
+        &self,
+        id: &str,
+        project: Option<&str>,
+    ) -> Result<Vec<ProjectNode>, HomeError> {
+        let (id, mut found) = (self.resolve_node_id(id, project)?, Vec::new());
+        self.for_each_project(project, |store, project| {
+            let mut latest = VecDeque::new();
+            for node in store.node_versions(project, &id, 0) {
+                latest.push_back(ProjectNode { project: project.to_owned(), node: node? });
+                if latest.len() > VERSIONS_MAX {
+                    latest.pop_front();
+                }
+            }
+            found.extend(latest);
+            Ok(())
+        })?;
+        if found.is_empty() { Err(node_not_found(id.as_str(), project)) } else { Ok(found) }
+    }
+
+    /// Returns a grip with events before and after it.
+    pub fn find_grip(
+        &self,
+        id: &str,
+        (before, after): (usize, usize),
+        project: Option<&str>,
+    ) -> Result<ExpandedGrip, HomeError> {
+        let id = self.resolve_grip_id(id, project)?;
+        let mut found = None;
+        self.for_each_project(project, |store, project| {
+            if found.is_none()
+                && let Some(grip) = store.grip(project, &id)?
+            {
+                found = Some(expand_grip(store, project, grip, before, after)?);
+            }
+            Ok(())
+        })?;
+        found.ok_or_else(|| HomeError::NotFound(format!("no grip {id}")))
+    }
+
+    /// Resolves a node id; a segment's id may be abbreviated, with or without its day.
+    pub fn resolve_node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, HomeError> {
+        if let Some(at) = parse_ulid_time(id.trim()) {
+            let day = self.zone().date_of(at);
+            return self.resolve_node_id(&format!("{SEGMENT_PREFIX}{day}:{}", id.trim()), project);
+        }
+        let parsed = NodeId::parse(id);
+        let Some(suffix) = id.trim().strip_prefix(SEGMENT_PREFIX) else { return Ok(parsed?) };
+        // The day must be complete.
+        let (Err(error), Some((_, some))) = (&parsed, suffix.split_once(':')) else {
+            return Ok(parsed?);
+        };
+        if some.is_empty() || !some.chars().all(|c| c.is_ascii_alphanumeric()) {
+            return Err(error.clone().into());
+        }
+        let prefix = id.trim().to_uppercase().replacen("TOC:SEGMENT:", SEGMENT_PREFIX, 1);
+        let mut like = BTreeSet::new();
+        self.for_each_project(project, |store, project| {
+            for head in store.node_headers(project, &prefix, None).take(CANDIDATES_MAX) {
+                like.insert(head?.id);
+            }
+            Ok(())
+        })?;
+        single_match(id, like).unwrap_or_else(|| Err(node_not_found(id, project)))
+    }
+
+    /// Resolves a grip id; `grip:` and the time suffice if they are unique.
+    fn resolve_grip_id(&self, id: &str, project: Option<&str>) -> Result<GripId, HomeError> {
+        let parsed = GripId::parse(id);
+        let (Err(error), Some(suffix)) = (&parsed, id.trim().strip_prefix(GRIP_PREFIX)) else {
+            return Ok(parsed?);
+        };
+        let (at_ms, some) = suffix.split_once(':').unwrap_or((suffix, ""));
+        // The smallest id that a grip of this time can have.
+        let first = GripId::parse(&format!("{GRIP_PREFIX}{at_ms}:{}", "0".repeat(26)));
+        let (Ok(first), true) = (first, some.chars().all(|c| c.is_ascii_alphanumeric())) else {
+            return Err(error.clone().into());
+        };
+        let prefix = format!("{GRIP_PREFIX}{at_ms}:{}", some.to_uppercase());
+        let mut like = BTreeSet::new();
+        self.for_each_project(project, |store, project| {
+            for grip in store.grips(project, Some(&first)) {
+                let id = grip?.id;
+                if !id.as_str().starts_with(&format!("{GRIP_PREFIX}{at_ms}:"))
+                    || like.len() > CANDIDATES_MAX
+                {
+                    break;
+                }
+                if id.as_str().starts_with(&prefix) {
+                    like.insert(id);
+                }
+            }
+            Ok(())
+        })?;
+        single_match(id, like).unwrap_or_else(|| Err(grip_not_found(id)))
+    }
+}
+
+/// Characters of a ULID that hold its time, and all of them.
+const ULID_TIME_CHARS: usize = 10;
+const ULID_CHARS: usize = 26;
+
+/// The time of a ULID or of a prefix of one that holds the whole time. `None` for other texts.
+fn parse_ulid_time(text: &str) -> Option<Millis> {
+    const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    if !(ULID_TIME_CHARS..=ULID_CHARS).contains(&text.len()) {
+        return None;
+    }
+    let mut at_ms: u64 = 0;
+    for (index, c) in text.to_ascii_uppercase().chars().enumerate() {
+        let digit = DIGITS.find(c)? as u64;
+        if index < ULID_TIME_CHARS {
+            at_ms = at_ms.checked_mul(32)?.checked_add(digit)?;
+        }
+    }
+    Some(Millis(at_ms)).filter(|_| text.starts_with('0'))
+}
+
+/// The numbers of the events that support each bullet of a node.
+fn find_sources(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Vec<u64>>, HomeError> {
+    let mut sources = Vec::with_capacity(node.bullets.len());
+    for bullet in &node.bullets {
+        let mut numbers = Vec::new();
+        for grip in &bullet.grips {
+            let Some(grip) = store.grip(project, grip)? else { continue };
+            let number = store.position(&grip.first)?.map(|position| position.order_key().seq);
+            numbers.extend(number.filter(|number| !numbers.contains(number)));
+        }
+        sources.push(numbers);
+    }
+    Ok(sources)
+}
+
+/// Returns the only candidate, an error if there are several, or `None`.
+fn single_match<I: Ord + ToString>(
+    id: &str,
+    mut like: BTreeSet<I>,
+) -> Option<Result<I, HomeError>> {
+    if like.len() > 1 {
+        let some = like.iter().take(CANDIDATES_MAX).map(ToString::to_string).collect();
+        let prefix = truncate_to(id, 120).to_owned();
+        return Some(Err(HomeError::Ambiguous { prefix, some }));
+    }
+    like.pop_first().map(Ok)
+}
+
+fn grip_not_found(id: &str) -> HomeError {
+    HomeError::NotFound(format!("no grip {}", truncate_to(id, 120)))
+}
+
+fn parent_id(id: &NodeId) -> Option<NodeId> {
+    let period = match id.level() {
+        Level::Segment => id.day(),
+        _ => id.period()?.parent(),
+    };
+    period.map(|period| period.id())
+}
+
+/// Loads the children of a node as entries, including ones removed since that version.
+fn load_children(
+    store: &Ledger,
+    project: &str,
+    node: &Node,
+) -> Result<Vec<ContentsEntry>, HomeError> {
+    let mut children = Vec::with_capacity(node.children.len());
+    for id in &node.children {
+        children.extend(
+            store.node_header(project, id)?.map(|head| ContentsEntry::from_head(head, project)),
+        );
+    }
+    Ok(children)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_ulid_is_read() {
+        assert_eq!(parse_ulid_time("01KGR6Z9GP"), Some(Millis(1_770_339_149_334)));
+        assert_eq!(parse_ulid_time("01kgr6z9gpks"), Some(Millis(1_770_339_149_334)));
+        for other in ["01KGR6Z9G", "toc:day:2026-11-14", "419f42f0-2fa1", "zzzzzzzzzzzz"] {
+            assert_eq!(parse_ulid_time(other), None, "{other}");
+        }
+    }
+}
