@@ -110,7 +110,7 @@ pub enum Support {
     Excerpts(Vec<Evidence>),
     /// For a period: (child index, bullet index) pairs.
     Bullets(Vec<(usize, usize)>),
-    /// For a period: grips of facts of its children.
+    /// For a period: grips of facts of its children, as the built-in summarizer passes them on.
     Grips(Vec<GripId>),
 }
 
