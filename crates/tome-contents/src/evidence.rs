@@ -1,7 +1,6 @@
 //! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
 //! event.
 
-
 use tome_model::{Bullet, Event, Fact, Grip, GripId, Node, NodeId, Work};
 use tome_text::first_chars;
 

@@ -40,9 +40,10 @@ pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer, find_work_outcome,
-    find_work_title, is_prompt, is_task_list_tool, list_edited_files, prompt_text, read_tool_call,
-    shorten_path, skip_acknowledgment, states_cause,
+    CommitMessage, Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer,
+    find_work_outcome, find_work_title, is_narration, is_prompt, is_task_list_tool,
+    list_edited_files, prompt_text, read_tool_call, shorten_path, skip_acknowledgment,
+    states_cause,
 };
 pub use instructions::{
     INSTRUCTIONS_PROJECTION, Instruction, Instructions, ListedInstruction, find_concerned,

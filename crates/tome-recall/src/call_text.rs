@@ -38,13 +38,41 @@ pub(super) fn render_call_text(
         words => format!(" ({words})"),
     };
     let line = format!("{prompt}{}{outcome}", truncate_words(&call.line, LINE_CHARS_MAX));
+    // One more for the end of the line, and two for the marks of a cut.
+    let chars_left = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);
+    if let Some((body, shown)) = find_in_commit(&call, text, shown) {
+        return Some(format!(
+            "{line}\n{}",
+            excerpt_around(body, &shown, chars_left, LineBreaks::Keep)
+        ));
+    }
     let from = skip_arguments(event, &call, text, shown);
     let rest = text.get(from..).unwrap_or_default();
     let shown = shown.start.saturating_sub(from)..shown.end.saturating_sub(from);
-    // One more for the end of the line, and two for the marks of a cut.
-    let chars_left = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);
     let excerpt = excerpt_around(rest, &shown, chars_left, LineBreaks::Keep);
     Some(if excerpt.is_empty() { line } else { format!("{line}\n{excerpt}") })
+}
+
+/// The body of a commit's message, which says why, if the match is in the message; and the match in the
+/// body, or its beginning if the subject matched.
+fn find_in_commit<'c>(
+    call: &'c ToolCall<'_>,
+    text: &str,
+    shown: &Range<usize>,
+) -> Option<(&'c str, Range<usize>)> {
+    let message = call.commit.as_ref().filter(|message| !message.body.is_empty())?;
+    let matched = text.get(shown.clone())?.trim();
+    let body = message.body.as_str();
+    match body.find(matched) {
+        Some(at) => Some((body, at..at + matched.len())),
+        // The subject, or git's line that repeats it: `[main 1a2b3c4] Subject`.
+        None => {
+            let (before, after) = (text.get(..shown.start)?, text.get(shown.start..)?);
+            let begin = before.rfind('\n').map_or(0, |at| at + 1);
+            let end = after.find('\n').map_or(text.len(), |at| shown.start + at);
+            text.get(begin..end)?.contains(&message.subject).then_some((body, 0..0))
+        }
+    }
 }
 
 /// Bytes at the start of the searchable text that need not be shown, because the line shows them: the
@@ -116,11 +144,14 @@ mod tests {
     }
 
     #[test]
-    fn a_match_in_a_long_argument_is_shown() {
+    fn a_commit_is_shown_with_the_body_of_its_message() {
         let command = "git commit -F - <<'EOF'\nlexer: accept emoji\n\nThey are letters, too.\nEOF";
         let shown = render("Bash", json!({"command": command}), json!("[main 1a2b3c4]"), "emoji");
-        assert!(shown.starts_with("$ git commit -F - <<'EOF' …\n"), "{shown}");
-        assert!(shown.contains("lexer: accept emoji"), "{shown}");
+        let expected = "$ git commit -F - \"lexer: accept emoji\" …\nThey are letters, too.";
+        assert_eq!(shown, expected);
+        let output = json!("[accept-them 1a2b3c4] lexer: accept emoji\n 1 file changed");
+        let shown = render("Bash", json!({"command": command}), output, "accept-them");
+        assert_eq!(shown, expected);
     }
 
     #[test]

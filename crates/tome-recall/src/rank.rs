@@ -23,9 +23,9 @@ use super::term_scores::{TermMatch, TermScorer};
 use super::turn_traits::TurnTraits;
 use super::weights::{
     CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, DOCUMENTS_SHARE,
-    LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
-    SIMILARITY_WEIGHT, STATIC_SHARE, TASK_LIST_WEIGHT, TIME_SPAN_BOOST, TOOL_CALL_WEIGHT,
-    TURN_WITH_NEIGHBORS_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NARRATION_WEIGHT, NEIGHBOR_BYTES_MAX,
+    NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT, STATIC_SHARE, TASK_LIST_WEIGHT, TIME_SPAN_BOOST,
+    TOOL_CALL_WEIGHT, TURN_WITH_NEIGHBORS_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -393,8 +393,15 @@ fn kind_weight(candidate: &RecallCandidate) -> f32 {
         (SourceKind::Contents, _) => CONTENTS_WEIGHT,
         (_, Some(name)) if tome_contents::is_task_list_tool(name) => TASK_LIST_WEIGHT,
         (_, Some(_)) => TOOL_CALL_WEIGHT,
+        (SourceKind::Events, None) if is_narration(candidate) => NARRATION_WEIGHT,
         (SourceKind::Events | SourceKind::Files, None) => 1.0,
     }
+}
+
+fn is_narration(candidate: &RecallCandidate) -> bool {
+    const REPLY: &str = EventKind::AssistantMessage.as_str();
+    let body = candidate.body.as_ref().filter(|body| body.kind == REPLY);
+    body.is_some_and(|body| tome_contents::is_narration(&body.text))
 }
 
 /// Rates how likely each hit is relevant. They must be sorted, best first.

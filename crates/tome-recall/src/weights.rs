@@ -55,6 +55,8 @@ pub(super) const CONTENTS_WEIGHT: f32 = 0.4;
 /// Weight of a tool call relative to a message: people ask for what was said and concluded, and output
 /// repeats words.
 pub(super) const TOOL_CALL_WEIGHT: f32 = 0.85;
+/// Weight of a message in which an agent only announces its next steps: what came of them is elsewhere.
+pub(super) const NARRATION_WEIGHT: f32 = 0.7;
 /// Weight of a call that only keeps the agent's list of tasks.
 pub(super) const TASK_LIST_WEIGHT: f32 = 0.4;
 /// Share of a question's words that the turn after it gets, because it is the answer.

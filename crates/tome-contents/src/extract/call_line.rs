@@ -4,6 +4,8 @@ use serde_json::{Map, Value};
 use tome_model::Tool;
 use tome_text::{collapse_whitespace, truncate_words};
 
+use super::commit_message::CommitMessage;
+
 /// Fields of a call that have no better description, and characters of each.
 const FIELDS_SHOWN: usize = 3;
 const FIELD_CHARS_MAX: usize = 60;
@@ -27,6 +29,16 @@ pub(super) fn describe_call(
         (None, None) => format!("{name} {}", describe_input(&tool.input, cwd)),
     };
     collapse_whitespace(&line)
+}
+
+/// Describes a commit by its command, with the subject in the place of a longer message.
+pub(super) fn describe_commit(command: &str, message: &CommitMessage, cwd: &str) -> String {
+    let line = shorten_command(command, cwd);
+    let Some(line) = line.strip_suffix(" …") else { return collapse_whitespace(&line) };
+    let cut = [line.find("\"$(cat <<"), line.find("<<"), line.find(&message.subject)];
+    let end = cut.into_iter().flatten().min().unwrap_or(line.len());
+    let before = line.get(..end).unwrap_or(line).trim_end_matches(['"', '\'']);
+    collapse_whitespace(&format!("{before}\"{}\" …", message.subject))
 }
 
 /// `mcp__server__tool`, as people say it.

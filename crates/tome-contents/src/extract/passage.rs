@@ -43,6 +43,21 @@ pub fn find_answer(
     }
 }
 
+/// Longer messages say more than what comes next.
+const NARRATION_BYTES_MAX: usize = 400;
+
+/// Whether a message of an agent only announces its next steps: `Now fix the leak in the spawn functions.`
+pub fn is_narration(message: &str) -> bool {
+    if message.len() > NARRATION_BYTES_MAX {
+        return false;
+    }
+    let parts = split_message(message);
+    let announces = |sentence: &ProseSentence<'_>| {
+        is_announcement(&sentence.plain) || is_filler(&sentence.plain)
+    };
+    !parts.sentences.is_empty() && parts.sentences.iter().all(announces)
+}
+
 /// Whether a sentence says why something is so.
 pub fn states_cause(sentence: &str) -> bool {
     find_cue(sentence).is_some_and(|(cue, sure)| cue == Cue::Cause && sure >= 3)
@@ -98,5 +113,15 @@ mod tests {
         let find = |words: usize| find_answer("It may rain tomorrow in town.", &|_| words, 200);
         assert_eq!(find(1), None);
         assert_eq!(find(2).as_deref(), Some("It may rain tomorrow in town."));
+    }
+
+    #[test]
+    fn announcements_alone_are_narration() {
+        for message in ["Now fix the leak in `scan`.", "Let me look. I'll read the lexer first."] {
+            assert!(is_narration(message), "{message}");
+        }
+        for message in ["Let me look. The leak is in `scan`.", "The tests pass.", ""] {
+            assert!(!is_narration(message), "{message}");
+        }
     }
 }

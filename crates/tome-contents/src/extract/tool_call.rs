@@ -2,8 +2,9 @@
 
 use tome_model::{Event, Tool};
 
-use super::call_line::describe_call;
+use super::call_line::{describe_call, describe_commit};
 use super::commands::{CommandOutcome, find_command_line, parse_command_runs};
+use super::commit_message::{CommitMessage, read_commit_message};
 use super::failures::render_failure_message;
 use super::files::{FileTouchKind, parse_touched_files};
 use super::outcome::{ToolOutcome, read_error, read_outcome};
@@ -19,6 +20,8 @@ pub struct ToolCall<'a> {
     pub line: String,
     /// The command line of a shell call.
     pub command: Option<&'a str>,
+    /// The message of the commit that the command makes.
+    pub commit: Option<CommitMessage>,
     /// Files that it created, changed, deleted or read, as the agent named them.
     pub files: Vec<(&'a str, FileTouchKind)>,
 }
@@ -30,8 +33,13 @@ pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
     let files: Vec<(&str, FileTouchKind)> = files.collect();
     let (outcome, reason) = judge_call(event, tool);
     let command = find_command_line(tool);
-    let line = describe_call(tool, command, files.first().map(|(path, _)| *path), &event.cwd);
-    Some(ToolCall { outcome, reason, line, command, files })
+    let commit = command.and_then(read_commit_message);
+    let file = files.first().map(|(path, _)| *path);
+    let line = match (command, &commit) {
+        (Some(command), Some(message)) => describe_commit(command, message, &event.cwd),
+        _ => describe_call(tool, command, file, &event.cwd),
+    };
+    Some(ToolCall { outcome, reason, line, command, commit, files })
 }
 
 /// The outcome of a call, and why it failed. The exit code of a shell call may be that of `tail`: a
