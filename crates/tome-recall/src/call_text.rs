@@ -147,7 +147,7 @@ mod tests {
     fn a_commit_is_shown_with_the_body_of_its_message() {
         let command = "git commit -F - <<'EOF'\nlexer: accept emoji\n\nThey are letters, too.\nEOF";
         let shown = render("Bash", json!({"command": command}), json!("[main 1a2b3c4]"), "emoji");
-        let expected = "$ git commit -F - \"lexer: accept emoji\" …\nThey are letters, too.";
+        let expected = "$ git commit -m \"lexer: accept emoji\" …\nThey are letters, too.";
         assert_eq!(shown, expected);
         let output = json!("[accept-them 1a2b3c4] lexer: accept emoji\n 1 file changed");
         let shown = render("Bash", json!({"command": command}), output, "accept-them");

@@ -9,6 +9,8 @@ use super::commit_message::CommitMessage;
 /// Fields of a call that have no better description, and characters of each.
 const FIELDS_SHOWN: usize = 3;
 const FIELD_CHARS_MAX: usize = 60;
+/// Characters of a commit's command that is shown as it is.
+const COMMIT_CHARS_MAX: usize = 100;
 
 /// Fields that say best what a call is about. A search is told by its words rather than by its
 /// folder.
@@ -31,14 +33,12 @@ pub(super) fn describe_call(
     collapse_whitespace(&line)
 }
 
-/// Describes a commit by its command, with the subject in the place of a longer message.
+/// Describes a commit by its command, or by its subject alone if the command is long.
 pub(super) fn describe_commit(command: &str, message: &CommitMessage, cwd: &str) -> String {
     let line = shorten_command(command, cwd);
-    let Some(line) = line.strip_suffix(" …") else { return collapse_whitespace(&line) };
-    let cut = [line.find("\"$(cat <<"), line.find("<<"), line.find(&message.subject)];
-    let end = cut.into_iter().flatten().min().unwrap_or(line.len());
-    let before = line.get(..end).unwrap_or(line).trim_end_matches(['"', '\'']);
-    collapse_whitespace(&format!("{before}\"{}\" …", message.subject))
+    let is_whole = !line.ends_with(" …") && line.chars().count() <= COMMIT_CHARS_MAX;
+    let line = if is_whole { line } else { format!("git commit -m \"{}\" …", message.subject) };
+    collapse_whitespace(&line)
 }
 
 /// `mcp__server__tool`, as people say it.
