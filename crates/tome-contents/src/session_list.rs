@@ -140,8 +140,10 @@ impl SessionQuery {
     ) -> Result<Option<(SessionListing, u32)>, HomeError> {
         let mut listing = begin_listing(stats);
         let (mut prompts, mut outcomes, mut titles) = (0, Vec::new(), Vec::new());
-        let (mut branches, mut is_in_range) =
-            (Vec::new(), self.from.is_none() && self.to.is_none());
+        // A session that is wholly in the range need not be summarized yet.
+        let mut is_in_range = self.from.is_none_or(|from| stats.first_at >= from)
+            && self.to.is_none_or(|to| stats.last_at < to);
+        let mut branches = Vec::new();
         let mut text = String::new();
         let first = OrderKey { at: Millis(0), seq: 0 };
         for segment in ledger.segments(&stats.project, &stats.session, first) {

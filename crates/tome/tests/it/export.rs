@@ -82,3 +82,19 @@ fn json_lines_can_be_ingested_again() {
     let ids = |world: &World| world.events().iter().map(|it| it["id"].clone()).collect::<Vec<_>>();
     assert_eq!(ids(&other), ids(&world));
 }
+
+#[test]
+fn a_project_is_exported_whole_whatever_the_number_of_its_sessions() {
+    let world = world();
+    let lines = (0..1_003).map(|n| {
+        let at = MORNING_MS + n * 60_000;
+        line_with(
+            &json!({"id": format!("e{n}"), "session_id": format!("s{n}"), "at": at, "text": "go"}),
+        )
+    });
+    world.ingest(&lines.collect::<String>());
+    let file = world.path().join("all.md");
+    let out = file.to_str().unwrap();
+    let ran = world.tome(&["export", "--project", "/app", "--out", out, "--json"]).json();
+    assert_eq!((&ran["sessions"], &ran["events"]), (&json!(1_003), &json!(1_003)));
+}

@@ -3,6 +3,7 @@
 mod html;
 mod markdown;
 
+use std::collections::HashSet;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
@@ -21,8 +22,8 @@ use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::export::{ExportArgs, ExportFormat};
 use crate::connect::StartPolicy;
 
-/// Sessions of a project in one export.
-const SESSIONS_MAX: u32 = 100_000;
+/// Sessions per request: the daemon lists no more at once.
+const SESSIONS_PER_PAGE: u32 = 1_000;
 
 /// Writes an export piece by piece: nothing but the current event is kept in memory.
 trait ExportWriter {
@@ -168,12 +169,7 @@ async fn find_sessions(
         return Ok((session.title.clone(), vec![session]));
     }
     let root = resolve_project(context, args.project.as_deref())?.unwrap_or_default();
-    let request = v1::ListSessionsRequest {
-        project: root.clone(),
-        limit: SESSIONS_MAX,
-        ..v1::ListSessionsRequest::default()
-    };
-    let mut sessions = client.list_sessions(request).await?.sessions;
+    let mut sessions = list_all_sessions(&root, client).await?;
     if sessions.is_empty() {
         let refusal = CommandError::not_found(format!("no sessions in {root}"));
         return Err(refusal.with_hint("`tome projects` lists the known projects").into());
@@ -181,6 +177,33 @@ async fn find_sessions(
     sessions.reverse();
     let folder = names.folder(&root);
     Ok((context.shorten_path(Path::new(&folder)), sessions))
+}
+
+/// Lists all sessions of a project, latest first. A page ends where the next one begins, so that a
+/// session may be on two of them.
+async fn list_all_sessions(root: &str, client: &Client) -> Result<Vec<v1::Session>> {
+    let mut sessions = Vec::new();
+    let mut seen = HashSet::new();
+    let mut to_ms = None;
+    loop {
+        let request = v1::ListSessionsRequest {
+            project: root.to_owned(),
+            limit: SESSIONS_PER_PAGE,
+            to_ms,
+            ..v1::ListSessionsRequest::default()
+        };
+        let page = client.list_sessions(request).await?.sessions;
+        let is_last = page.len() < SESSIONS_PER_PAGE as usize;
+        to_ms = page.iter().map(|session| session.last_at_ms + 1).min();
+        let listed = sessions.len();
+        let new = page
+            .into_iter()
+            .filter(|session| seen.insert((session.agent.clone(), session.id.clone())));
+        sessions.extend(new);
+        if is_last || sessions.len() == listed {
+            return Ok(sessions);
+        }
+    }
 }
 
 fn session_heading(
