@@ -240,6 +240,7 @@ pub fn remembered(world: &World, app: &Path) {
         line_with(&json!({"id": "h3", "session_id": "old", "cwd": app, "at": MORNING_MS + 2_000,
             "text": "Thanks. Now rename the button on the settings page to Save."})),
     ].concat());
+    wait_for_indexes(world, app, QUESTION);
 }
 
 pub const QUESTION: &str = "flush the frobnicator cache before the nightly migration";
@@ -283,7 +284,9 @@ fn hints_already_given_are_remembered_across_a_crash() {
     world.kill_daemon().unwrap();
     assert_eq!(world.tome(&["start"]).code, 0);
     let again = format!("{QUESTION}!");
+    wait_for_indexes(&world, &app, QUESTION);
     assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", &again)), None);
+    wait_for_indexes(&world, &app, QUESTION);
     assert!(hook(&world, &["claude-code"], &says(&app, "s2", QUESTION)).is_some());
 }
 

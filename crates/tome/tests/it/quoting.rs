@@ -2,7 +2,7 @@
 //! source and neutralized markers, and never promoted.
 
 use serde_json::{Value, json};
-use tome_testkit::{World, eventually};
+use tome_testkit::World;
 
 use crate::injections::{context, hook, says};
 use crate::mcp_client::{McpClient, words};
@@ -212,15 +212,6 @@ fn injections_contain_no_marker() {
     )
     .unwrap();
     assert_eq!(marker_in(context(&response)), None, "{response}");
-}
-
-/// Waits until a query is answered by indexes that have read everything: only then can a hint be strong.
-fn wait_for_indexes(world: &World, app: &std::path::Path, query: &str) {
-    eventually("the indexes", || {
-        let args = ["recall", query, "--project", app.to_str().unwrap(), "--json"];
-        let answer = world.tome(&args).json();
-        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
-    });
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Shared helpers: worlds, lines and payloads, and ways to inspect the results.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -128,4 +129,13 @@ pub fn runs_in_namespace(test: &str) -> bool {
     let text = format!("{out}{}", String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.contains("1 passed"), "inside the namespace:\n{text}");
     false
+}
+
+/// Waits until a query is answered by indexes that have read everything: only then can a hint be strong.
+pub fn wait_for_indexes(world: &World, app: &Path, query: &str) {
+    eventually("the indexes", || {
+        let args = ["recall", query, "--project", app.to_str().unwrap(), "--json"];
+        let answer = world.tome(&args).json();
+        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
+    });
 }
