@@ -19,6 +19,7 @@ const TRAILERS: [&str; 5] =
 /// The message of a commit, as a command line gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitMessage {
+    /// The first line.
     pub subject: String,
     /// Without trailers; empty if there is none.
     pub body: String,
