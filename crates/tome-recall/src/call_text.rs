@@ -63,7 +63,9 @@ fn find_in_commit<'c>(
     let message = call.commit.as_ref().filter(|message| !message.body.is_empty())?;
     let matched = text.get(shown.clone())?.trim();
     let body = message.body.as_str();
-    match body.find(matched) {
+    let begin = text.find(&message.subject)?;
+    let is_inside = (begin..begin + message.subject.len() + body.len()).contains(&shown.start);
+    match body.find(matched).filter(|_| is_inside) {
         Some(at) => Some((body, at..at + matched.len())),
         // The subject, or git's line that repeats it: `[main 1a2b3c4] Subject`.
         None => {

@@ -36,7 +36,9 @@ pub(super) fn describe_call(
 /// Describes a commit by its command, or by its subject alone if the command is long.
 pub(super) fn describe_commit(command: &str, message: &CommitMessage, cwd: &str) -> String {
     let line = shorten_command(command, cwd);
-    let is_whole = !line.ends_with(" …") && line.chars().count() <= COMMIT_CHARS_MAX;
+    let is_short = !line.ends_with(" …") && line.chars().count() <= COMMIT_CHARS_MAX;
+    // Beside other commands, the outcome may be theirs.
+    let is_whole = is_short || !message.is_alone;
     let line = if is_whole { line } else { format!("git commit -m \"{}\" …", message.subject) };
     collapse_whitespace(&line)
 }

@@ -48,12 +48,14 @@ const NARRATION_BYTES_MAX: usize = 400;
 
 /// Whether a message of an agent only announces its next steps: `Now fix the leak in the spawn functions.`
 pub fn is_narration(message: &str) -> bool {
-    if message.len() > NARRATION_BYTES_MAX {
+    if message.len() > NARRATION_BYTES_MAX || message.contains("```") {
         return false;
     }
     let parts = split_message(message);
     let announces = |sentence: &ProseSentence<'_>| {
-        is_announcement(&sentence.plain) || is_filler(&sentence.plain)
+        let text = &sentence.plain;
+        let is_reasoned = matches!(find_cue(text), Some((Cue::Cause | Cue::Decision, _)));
+        (is_announcement(text) || is_filler(text)) && !is_reasoned && !text.ends_with('?')
     };
     !parts.sentences.is_empty() && parts.sentences.iter().all(announces)
 }
@@ -120,7 +122,13 @@ mod tests {
         for message in ["Now fix the leak in `scan`.", "Let me look. I'll read the lexer first."] {
             assert!(is_narration(message), "{message}");
         }
-        for message in ["Let me look. The leak is in `scan`.", "The tests pass.", ""] {
+        for message in [
+            "Let me look. The leak is in `scan`.",
+            "The tests pass.",
+            "I'll keep SQLite, because Postgres needs a server.",
+            "Should I drop the old interface?",
+            "",
+        ] {
             assert!(!is_narration(message), "{message}");
         }
     }

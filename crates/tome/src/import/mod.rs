@@ -242,7 +242,7 @@ impl ImportRun<'_> {
         }
         if is_known {
             coverage.stored += 1;
-        } else {
+        } else if !draft.meta.contains_key(NO_RESULT_META_KEY) {
             coverage.missing += 1;
             coverage.since = Some(coverage.since.map_or(draft.at, |since| since.min(draft.at)));
         }
@@ -344,7 +344,13 @@ impl RecordSink for ImportRun<'_> {
     fn accept(&mut self, step: RecordOutcome, line: u64) -> Result<()> {
         match step {
             RecordOutcome::Event(draft) => {
-                if matches!(draft.kind, EventKind::UserMessage | EventKind::AssistantMessage) {
+                let kinds = [
+                    EventKind::UserMessage,
+                    EventKind::AssistantMessage,
+                    EventKind::AssistantStop,
+                    EventKind::SubagentStop,
+                ];
+                if kinds.contains(&draft.kind) {
                     self.last_message_at = self.last_message_at.max(draft.at);
                 }
                 self.import_event(*draft, line)?;

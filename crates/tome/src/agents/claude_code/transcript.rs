@@ -400,6 +400,11 @@ impl TranscriptReader for ClaudeTranscriptReader {
         self.flush_reply(true, steps);
         self.flush_boundary(steps);
         for call in self.calls.take_unanswered() {
+            // The service ran it; its result is in the same reply.
+            if call.id.starts_with("srvtoolu_") {
+                steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
+                continue;
+            }
             steps.push(self.context.unanswered_call_event(call, self.base_fields()));
         }
         let session = self.context.session.as_str().unwrap_or_default();
