@@ -67,14 +67,19 @@ fn an_incomplete_line_is_imported_once_complete() {
     assert_eq!(texts(&world.events()), ["", "first", "second"]);
 }
 
+/// The transcript up to its second tool call, whose result is missing then.
+fn cut_after_second_call(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let is_call = |line: &&str| line.contains("\"tool_use\",\"id\":\"toolu_02");
+    let called = lines.iter().position(is_call).unwrap();
+    lines[..=called].join("\n") + "\n"
+}
+
 #[test]
 fn a_later_tool_result_is_imported_once_present() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
-    let lines: Vec<&str> = text.lines().collect();
-    let called =
-        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
-    world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    world.write(CLAUDE, &cut_after_second_call(&text));
     import(&world, &[]);
     let tool =
         |events: &[Value]| events.iter().filter(|event| event["kind"] == "tool_result").count();
@@ -94,10 +99,7 @@ fn set_age(path: &std::path::Path, hours: u64) {
 fn a_call_that_an_abandoned_transcript_ends_with_is_kept_without_a_result() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
-    let lines: Vec<&str> = text.lines().collect();
-    let called =
-        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
-    let path = world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    let path = world.write(CLAUDE, &cut_after_second_call(&text));
     set_age(&path, 23);
     assert_eq!(import(&world, &[])["skipped"]["unfinished"], 1);
     set_age(&path, 25);
@@ -123,13 +125,10 @@ fn a_call_that_an_abandoned_transcript_ends_with_is_kept_without_a_result() {
 fn a_call_whose_result_a_hook_recorded_has_one() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
-    let lines: Vec<&str> = text.lines().collect();
-    let called =
-        lines.iter().position(|line| line.contains("\"tool_use\",\"id\":\"toolu_02")).unwrap();
     // The first import takes the place of the hooks.
     let path = world.write(CLAUDE, &text);
     import(&world, &[]);
-    world.write(CLAUDE, &(lines[..=called].join("\n") + "\n"));
+    world.write(CLAUDE, &cut_after_second_call(&text));
     set_age(&path, 25);
     assert_eq!(import(&world, &[])["imported"], 0);
 }
