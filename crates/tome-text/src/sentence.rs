@@ -180,7 +180,10 @@ fn sentence_end(chars: &[char], start: usize, at: usize) -> Option<usize> {
     let following = chars.iter().skip(end).copied().find(|c| !c.is_whitespace()).unwrap_or(' ');
     let run = chars.get(at..run_end).unwrap_or_default();
     let ends = match run {
-        ['.'] => is_full_stop(chars.get(start..at).unwrap_or_default(), following),
+        ['.'] => {
+            let (before, after) = (chars.get(start..at)?, chars.get(run_end..)?);
+            is_full_stop(before, following) && !is_spaced_abbreviation(before, after)
+        }
         _ if run.iter().all(|c| matches!(c, '.' | '…')) => !following.is_lowercase(),
         _ => true,
     };
@@ -205,6 +208,19 @@ fn is_full_stop(before: &[char], following: char) -> bool {
     !CLOSING_ABBREVIATIONS.contains(&word.as_str()) || following.is_uppercase()
 }
 
+/// Whether the dot between these belongs to an abbreviation of single letters with spaces: `z. B.`.
+fn is_spaced_abbreviation(before: &[char], after: &[char]) -> bool {
+    let is_lower_letter = |c: &char| c.is_lowercase();
+    let is_alone = |before: &[char]| !before.last().is_some_and(|c| c.is_alphanumeric());
+    let [earlier @ .., letter] = before else { return false };
+    let begins = letter.is_lowercase()
+        && is_alone(earlier)
+        && matches!(after, [' ', next, '.', ..] if next.is_alphabetic());
+    let continues = letter.is_alphabetic()
+        && matches!(earlier, [first @ .., c, '.', ' '] if is_lower_letter(c) && is_alone(first));
+    begins || continues
+}
+
 fn skip_while(chars: &[char], from: usize, matches: impl Fn(char) -> bool) -> usize {
     from + chars.iter().skip(from).take_while(|c| matches(**c)).count()
 }
@@ -227,6 +243,8 @@ mod tests {
             (2, "One.  Two\nwrapped over lines."),
             (1, "Use a lock, e.g. flock, i.e. an advisory one."),
             (1, "Nimm ein Schloss, z.B. flock."),
+            (1, "Nimm ein Schloss (z. B. flock), d. h. einen Eintrag."),
+            (2, "It is plan b. It works."),
             (2, "Use a lock (e.g. flock). Release it."),
             (1, "Version 1.2.3 of a.rs and b.tar.gz is fine."),
             (2, "It needs 1.2.3. Older ones fail."),

@@ -5,7 +5,7 @@ use tome_text::{StopClass, is_stop_word, truncate_words};
 use super::text::{begins_with_any, is_mostly_cjk};
 
 /// Limits of a title: words, or characters in scripts without spaces.
-const TITLE_WORDS_MAX: usize = 12;
+pub(super) const TITLE_WORDS_MAX: usize = 12;
 const TITLE_CJK_CHARS_MAX: usize = 34;
 const TITLE_CHARS_MAX: usize = 84;
 
@@ -15,7 +15,8 @@ pub(super) fn render_title(text: &str) -> String {
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
     let long = bare.split_whitespace().count() > TITLE_WORDS_MAX;
-    let bare = &if long { strip_parenthesis(bare) } else { bare.to_owned() };
+    let bare = if long { strip_parenthesis(bare) } else { bare.to_owned() };
+    let bare = &shorten_paths(&bare);
     let is_question = has_question_mark && is_question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short =
@@ -23,6 +24,25 @@ pub(super) fn render_title(text: &str) -> String {
     let short = truncate_words(&short, TITLE_CHARS_MAX);
     // A command or a name in backquotes is written as it is.
     if text.trim_start().starts_with('`') { short } else { capitalize(&short) }
+}
+
+/// Shortens absolute paths to their last two names: `/home/dev/app/src/main.rs` to `src/main.rs`.
+fn shorten_paths(text: &str) -> String {
+    const NAMES_MIN: usize = 4;
+    let shorten = |word: &str| {
+        let is_absolute = word.starts_with('/') || word.starts_with("~/");
+        let names: Vec<&str> = word.split('/').filter(|name| !name.is_empty()).collect();
+        match names.as_slice() {
+            [.., parent, name] if is_absolute && names.len() >= NAMES_MIN => {
+                format!("{parent}/{name}")
+            }
+            _ => word.to_owned(),
+        }
+    };
+    if !text.contains('/') {
+        return text.to_owned();
+    }
+    text.split(' ').map(shorten).collect::<Vec<_>>().join(" ")
 }
 
 /// Removes a parenthesis if enough words remain.
@@ -90,7 +110,10 @@ fn first_spaced_clause(text: &str) -> String {
         }
         // An apposition ("Joseph, a fellow producer, …") does not end a clause.
         let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
-        let comma = before.ends_with(',') && index >= 5 && !apposed;
+        // Nor does the comma between the items of a list ("a, b, and c").
+        let is_in_list = so_far.iter().rev().nth(1).is_some_and(|word| word.ends_with(','));
+        let is_item = word.ends_with(',') || is_in_list && matches!(*word, "and" | "or");
+        let comma = before.ends_with(',') && index >= 5 && !apposed && !is_item;
         if comma
             || before.ends_with([';', ':', '.', '?'])
             || BREAKS.contains(&word.to_lowercase().as_str())
@@ -162,6 +185,22 @@ fn is_arrow(word: &str) -> bool {
 fn is_balanced(words: &[&str]) -> bool {
     let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
+}
+
+/// Whether a text is the end of something longer: "…_CHAIN env var)". A list's `1)` and a smiley close
+/// nothing.
+pub(super) fn closes_unopened_parenthesis(text: &str) -> bool {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        let after_word = || text.get(..at).is_some_and(|word| word.ends_with(char::is_alphabetic));
+        match c {
+            '(' => depth += 1,
+            ')' if depth > 0 => depth -= 1,
+            ')' if at > 3 && after_word() => return true,
+            _ => {}
+        }
+    }
+    false
 }
 
 /// Whether a text cannot end with this word.

@@ -1,5 +1,7 @@
 //! Recognizes and removes greetings and politeness in a few languages.
 
+use std::borrow::Cow;
+
 use super::text::{begins_with_any, strip_any_prefix};
 
 /// Prefixes of a request: greetings, then politeness. Longer ones first.
@@ -59,6 +61,26 @@ fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
         stripped = true;
     }
     if stripped { rest } else { text.trim_start() }
+}
+
+/// Says a request with its verb: "do some research for me on caches" is "research caches".
+pub(super) fn name_the_verb(text: &str) -> Cow<'_, str> {
+    #[rustfmt::skip]
+    const PHRASES: &[(&str, &[&str])] = &[
+        ("research", &["do some research", "do a bit of research", "do research"]),
+        ("review", &["do a code review", "do a review", "do a quick review"]),
+        ("look at", &["have a look", "take a look"]),
+    ];
+    for (verb, phrases) in PHRASES {
+        let Some(rest) = strip_any_prefix(text, phrases) else { continue };
+        let rest = strip_any_prefix(rest.trim_start(), &["for me", "for us"]).unwrap_or(rest);
+        let object =
+            strip_any_prefix(rest.trim_start(), &["on", "about", "into", "for", "of", "at"]);
+        if let Some(object) = object.map(str::trim_start).filter(|object| object.len() > 3) {
+            return Cow::Owned(format!("{verb} {object}"));
+        }
+    }
+    Cow::Borrowed(text)
 }
 
 /// Removes politeness from the end.

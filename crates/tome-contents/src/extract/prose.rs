@@ -123,7 +123,7 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
     if bare.starts_with("```") || bare.starts_with("~~~") {
         *fenced = !*fenced;
     } else if bare.is_empty() {
-    } else if *fenced || !is_prose(bare) {
+    } else if *fenced || !is_prose(bare) || follows_banner(bare, parts) {
         if *fenced && parts.code.len() < OTHERS_MAX {
             parts.code.push((parts.sentences.len(), bare));
         }
@@ -308,7 +308,20 @@ fn is_terminal_line(line: &str) -> bool {
         });
     tagged
         || is_shell_prompt(line)
+        || is_script_banner(line)
         || ["❯ ", "➜ ", "% ", ">>> ", "PS C:"].iter().any(|start| line.starts_with(start))
+}
+
+/// Whether a package manager announces the script that it runs: `> web@0.1.0 test:e2e`.
+fn is_script_banner(line: &str) -> bool {
+    let package = line.strip_prefix("> ").and_then(|rest| rest.split_whitespace().next());
+    let version = package.and_then(|package| package.rsplit_once('@')).map(|(_, version)| version);
+    version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a line is the command below the banner of its script.
+fn follows_banner(line: &str, parts: &MessageParts<'_>) -> bool {
+    line.starts_with("> ") && parts.others.last().is_some_and(|last| is_script_banner(last))
 }
 
 /// Whether a line begins with a shell's prompt: `dev@laptop ~ % make`, `root@host:/app# make`.

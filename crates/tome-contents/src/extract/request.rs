@@ -2,8 +2,8 @@
 
 use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
 
-use super::clause::is_question;
-use super::courtesy::{is_polite, strip_courtesy, strip_trailing_courtesy};
+use super::clause::{closes_unopened_parenthesis, is_question};
+use super::courtesy::{is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
 use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
 use super::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
@@ -127,6 +127,10 @@ fn choose_sentence<'s, 'a>(
         if !is_named && points_elsewhere(text) && weigh_request(text) < 7 {
             score -= if requests { 5 } else { 4 };
         }
+        // A quotation, or the end of something that was cut.
+        if sentence.raw.starts_with("> ") || closes_unopened_parenthesis(text) {
+            score -= 6;
+        }
         if led_in {
             score += 5;
         }
@@ -139,7 +143,7 @@ fn choose_sentence<'s, 'a>(
         }
         position += 1;
     }
-    best.map(|(_, sentence, text)| (sentence, text.to_owned()))
+    best.map(|(_, sentence, text)| (sentence, name_the_verb(text).into_owned()))
 }
 
 /// Whether a text refers to its subject ("fix it") instead of naming it.
@@ -175,7 +179,9 @@ fn score_sentence(text: &str, words: usize, shape: SentenceShape, position: usiz
         SentenceShape::Item => -1,
     };
     let vague = if is_vague(text) { -5 } else { 0 };
-    vague + position_score + length_score + shape
+    // The role that a prompt gives the agent is not what it asks for.
+    let role = if begins_with_any(text, &["you are", "you're", "act as"]) { -6 } else { 0 };
+    vague + role + position_score + length_score + shape
 }
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
@@ -184,6 +190,7 @@ fn strip_to_request(sentence: &str) -> &str {
     let text = strip_lead_in(strip_courtesy(sentence));
     let led_up = begins_with_any(text, LEAD_IN_WORDS);
     let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
+    let main = main.or_else(|| find_late_request(text));
     let polite = main.is_some() || text.len() < sentence.len() && is_polite(sentence);
     let text = main.map_or(text, strip_courtesy);
     // "Can you add tests?" is a request, not a question.
@@ -193,6 +200,28 @@ fn strip_to_request(sentence: &str) -> &str {
         text
     };
     strip_trailing_courtesy(text).trim()
+}
+
+/// The request at the end of a sentence that begins with what it is about, and has no comma between
+/// them: "in main.rs we read the file twice could we cache it for both callers".
+fn find_late_request(text: &str) -> Option<&str> {
+    const POLITE: [&str; 6] = ["could you", "can you", "would you", "could we", "can we", "please"];
+    const WORDS_MIN: usize = 4;
+    const QUESTION_WORDS: &[&str] =
+        &["how", "what", "where", "why", "when", "which", "who", "so", "if", "that", "and"];
+    if begins_with_any(text, REQUEST_WORDS) {
+        return None;
+    }
+    let lower = text.to_ascii_lowercase();
+    POLITE.iter().find_map(|phrase| {
+        let at = lower.find(&format!(" {phrase} "))? + 1;
+        let (before, request) = text.split_at_checked(at)?;
+        let last = before.split_whitespace().last()?.to_lowercase();
+        let is_clause = count_words(before) >= WORDS_MIN
+            && !before.trim_end().ends_with([',', ';', ':', '('])
+            && !QUESTION_WORDS.contains(&last.as_str());
+        (is_clause && count_words(strip_courtesy(request)) >= WORDS_MIN).then_some(request)
+    })
 }
 
 /// Removes the files that a message mentions before its words: `@src/main.rs`, `@"a file.txt"`.
@@ -222,11 +251,34 @@ fn strip_lead_in(text: &str) -> &str {
         part.split(|c: char| !c.is_alphanumeric())
             .any(|word| !word.is_empty() && !is_stop(&to_lower(word)))
     };
-    match text.split_once(": ") {
-        Some((lead, rest))
-            if lead.split_whitespace().count() <= 5 && !says(lead) && count_words(rest) >= 3 =>
+    let Some((lead, rest)) = text.split_once(": ") else { return text };
+    let order = strip_item_number(rest);
+    let is_empty = lead.split_whitespace().count() <= 5 && !says(lead) && count_words(rest) >= 3;
+    if is_empty {
+        rest
+    } else if sets_the_scene(lead) && is_order(order) {
+        order
+    } else {
+        text
+    }
+}
+
+/// Whether a lead-in only says where work takes place: "Working within the existing project".
+fn sets_the_scene(lead: &str) -> bool {
+    let first = lead.split_whitespace().next().unwrap_or_default();
+    begins_with_any(lead, LEAD_IN_WORDS)
+        || first.len() > 5 && first.ends_with("ing") && count_words(lead) >= 3
+}
+
+/// Removes the number of a list's item: `1. Add a test`.
+fn strip_item_number(text: &str) -> &str {
+    match text.split_once(['.', ')']) {
+        Some((number, rest))
+            if !number.is_empty()
+                && number.len() <= 2
+                && number.chars().all(|c| c.is_ascii_digit()) =>
         {
-            rest
+            rest.trim_start()
         }
         _ => text,
     }

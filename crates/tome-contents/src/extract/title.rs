@@ -15,12 +15,15 @@ use super::answer::{
 };
 use super::answer_score::VERY_SURE;
 use super::changes::{changed_files, render_changes_without_counts};
-use super::clause::{capitalize, is_dangling, render_title};
+use super::clause::{
+    TITLE_WORDS_MAX, capitalize, closes_unopened_parenthesis, is_dangling, render_title,
+};
 use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
 use super::files::FileTouchKind;
+use super::prose::is_prose;
 use super::request::{UserRequest, is_harness_message, parse_request, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
@@ -266,6 +269,7 @@ pub(super) fn is_main_clause(text: &str) -> bool {
         && !begins_with_any(bare, OUTBURSTS)
         && (!begins_with_any(bare, FRAGMENTS) || has_main)
         && !bare.ends_with([':', '：'])
+        && !closes_unopened_parenthesis(bare)
 }
 
 /// The branch in words: `user/ent-109-text-output-flag` is "Text output flag".
@@ -327,10 +331,13 @@ fn words_of_branch(branch: &str) -> Option<String> {
 /// The request that most of the segment was about.
 fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     const FIRST_REQUEST_BONUS: u32 = 12;
+    const DETAILED_ORDER_MIN: u32 = 6;
     let mut best: Option<(u32, &UserRequest<'_>)> = None;
     for turn in turns {
         let Some(request) = &turn.request else { continue };
-        let specific = request.weight >= 4 && !refers_without_naming(&request.text);
+        // "Change this to use the current git user in the same way" says enough in spite of its "this".
+        let says_much = request.is_order && request.weight >= DETAILED_ORDER_MIN;
+        let specific = request.weight >= 4 && (says_much || !refers_without_naming(&request.text));
         let is_log = turn.prompt_parts.is_pasted() && !request.is_order;
         let fits = !request.pasted
             && is_main_clause(&request.text)
@@ -348,9 +355,11 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     }
     let (_, request) = best?;
     // The user speaks to the agent; a title speaks to a reader.
-    let text = render_title(&request.text).replace(" your ", " the ");
+    let clause = skip_long_lead(&request.text);
+    let text = render_title(clause).replace(" your ", " the ");
     // A remark of the user is a claim; only the answer tells whether it is true.
-    let text = if is_report(request) { format!("Reported: {text}") } else { text };
+    let is_report = !request.is_order && is_report(clause);
+    let text = if is_report { format!("Reported: {text}") } else { text };
     // Among the requests of a day, the one that led to the most changes names it.
     let changed: u32 = changed_files(turns)
         .iter()
@@ -360,15 +369,21 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     title(&text, weight, vec![build_evidence(request.event, request.raw)])
 }
 
-/// Whether a request is a statement about the code: "The parser drops comments".
-fn is_report(request: &UserRequest<'_>) -> bool {
-    let speaks = begins_with_any(
-        &request.text,
-        &["i", "i'm", "i've", "i'd", "we", "we're", "let's", "lets", "you", "my"],
-    );
-    let is_latin = request.text.chars().all(|c| !tome_text::is_han_or_kana(c));
-    let begins = begins_with_any(&request.text, &["the", "this", "there", "it", "when"]);
-    !request.is_order && !speaks && is_latin && begins && !request.text.ends_with('?')
+/// The main clause of a sentence that is too long for a title and begins with another clause: "When …,
+/// the dialog stays open".
+fn skip_long_lead(text: &str) -> &str {
+    let is_led = begins_with_any(text, &["when", "if", "while", "since", "after", "before", "as"]);
+    let main = text.split_once(", ").map(|(_, main)| main);
+    let is_long = text.split_whitespace().count() > TITLE_WORDS_MAX;
+    main.filter(|main| is_led && is_long && count_words(main) >= 4 && is_main_clause(main))
+        .unwrap_or(text)
+}
+
+/// Whether an utterance is a statement about the code: "The parser drops comments".
+fn is_report(text: &str) -> bool {
+    let is_latin = text.chars().all(|c| !tome_text::is_han_or_kana(c));
+    let begins = begins_with_any(text, &["the", "this", "there", "it", "when"]);
+    is_latin && begins && !text.ends_with('?')
 }
 
 /// The request before the segment, if the segment only continues it. Its evidence is what was done.
@@ -415,7 +430,19 @@ fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
         let text = format!("Read {}", names.join(", "));
         return title(&text, FROM_FILES, vec![build_evidence(first.event, first.raw)]);
     }
-    title_from_command(events).or_else(|| title_from_text(events))
+    title_from_first_words(events)
+        .or_else(|| title_from_command(events))
+        .or_else(|| title_from_text(events))
+}
+
+/// The first line of the first prompt, however little it says: the user knows it again.
+fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
+    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
+        let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
+        let line = event.text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        (is_prompt && is_prose(line) && is_main_clause(line)).then_some((at, line))
+    })?;
+    title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
 }
 
 /// The first command, if nothing was said and no file touched.

@@ -133,3 +133,35 @@ fn commands_get_short_names() {
     "#]]
     .assert_eq(&all);
 }
+
+#[test]
+fn a_title_says_the_request_and_not_what_stands_around_it() {
+    check_titles(
+        &[
+            "can you do some research for me for good issue templates? and propose one",
+            "Working within the existing Vite + React project context: 1. Update the bubble chart to take a label",
+            "You are generating a specification for ONE use case. Write the specification of the checkout flow.",
+            "When working on features and building plans for them, you must always use test-driven development for every phase",
+            "/home/dev/shop/agents/skills/blog-writing 转成中文",
+            "ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/ directories is implemented",
+            "in common.go:296 we are creating the branch with \"app@local\" could we change this to the current git user?",
+            "we should think about how can we make the import of large files faster",
+            "init",
+            "ON_CHAIN env var)\n- Installed the skills for development",
+            "dev@laptop frontend % npm run test:e2e\n\n> web@0.1.0 test:e2e\n> playwright test\n\nError: Cannot find module '@playwright/test'",
+        ],
+        &expect![[r#"
+            Research good issue templates
+            Update the bubble chart to take a label
+            Write the specification of the checkout flow
+            You must always use test-driven development for every phase
+            skills/blog-writing 转成中文
+            Ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/…
+            Change this to the current git user
+            Think about how can we make the import of large files faster
+            Init
+            Installed the skills for development
+            Error: Cannot find module '@playwright/test'
+        "#]],
+    );
+}
