@@ -85,4 +85,4 @@ pub use tome_memory::{
     EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryError, MemoryTools, SessionEvent,
     SessionInfo, render_notes_index,
 };
-pub use tools::{FnTool, MemoryToolSet, PlanTool, Tool, ToolOutcome, Toolbox};
+pub use tools::{FinishedToolCall, FnTool, MemoryToolSet, PlanTool, Tool, Toolbox};

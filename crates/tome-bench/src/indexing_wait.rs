@@ -146,7 +146,7 @@ async fn list_indexed_contents(client: &Client, roots: &[String]) -> Result<Vec<
             project: root.to_owned(),
             tier: "vectors".to_owned(),
             limit: Some(PROBE_HITS),
-            no_floor: true,
+            ignore_threshold: true,
             ..v1::RecallRequest::default()
         };
         let hits = client.recall(request).await?.hits.into_iter();

@@ -9,12 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use tome_ledger::{Ledger, OrderKey, ProjectionCommit};
 use tome_model::{Clock, SessionId};
 
-use super::changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
+use super::build_periods::roll_up_changed;
 use super::event_text::event_texts;
 use super::limits::{BATCH_BYTES, COMMIT_RETRIES_MAX};
+use super::pending_changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
 use super::rebuild::{ContentsRebuildReport, rebuild_to_cursor};
 use super::resegment::{EventCache, SessionReader, resegment};
-use super::rollup::roll_up_changed;
 use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;
 

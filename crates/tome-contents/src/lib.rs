@@ -1,9 +1,8 @@
 //! The table of contents: years, months, weeks, days and segments, built from events, each bullet
 //! backed by verbatim excerpts (grips).
 
-mod activity;
+mod build_periods;
 mod catch_up;
-mod changes;
 mod contents;
 mod event_text;
 mod evidence;
@@ -12,12 +11,13 @@ mod extract;
 mod instructions;
 mod limits;
 mod model_summary;
+mod pending_changes;
 mod rebuild;
 mod rejection;
 mod replace;
 mod resegment;
-mod rollup;
 mod segment;
+mod segment_activity;
 mod service_error;
 mod session_list;
 mod session_page;
@@ -26,12 +26,7 @@ mod summarizer;
 mod time_phrase;
 mod verify;
 
-pub use activity::{
-    ActivityFact, CommandActivity, CommandOutcome, FileActivity, FileTouchKind, MoveActivity,
-    SegmentActivity, TurnActivity, load_activity,
-};
 pub use catch_up::{ContentsCatchUpReport, catch_up_contents, rebuild_contents};
-pub use changes::CONTENTS_PROJECTION;
 pub use contents::{
     Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
@@ -50,6 +45,7 @@ pub use instructions::{
     rank_instructions,
 };
 pub use model_summary::ModelSummarizer;
+pub use pending_changes::CONTENTS_PROJECTION;
 pub use rebuild::ContentsRebuildReport;
 pub use rejection::{authored_kind, find_rejection_words};
 pub use replace::{
@@ -57,6 +53,10 @@ pub use replace::{
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
+pub use segment_activity::{
+    ActivityFact, CommandActivity, FileActivity, MoveActivity, SegmentActivity, TurnActivity,
+    load_activity,
+};
 pub use service_error::{is_service_error, is_service_error_text};
 pub use session_list::{SessionFact, SessionList, SessionListing, SessionQuery};
 pub use session_page::{SessionPage, SessionTurn};

@@ -10,10 +10,10 @@ use std::collections::BTreeSet;
 use tome_ledger::{Ledger, ProjectionCommit};
 use tome_model::{Clock, NodeId, Period, SessionId};
 
-use super::changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
+use super::build_periods::roll_up_period;
 use super::limits::COMMIT_RETRIES_MAX;
+use super::pending_changes::{CONTENTS_PROJECTION, Comparison, PendingChanges, is_conflict};
 use super::resegment::{SessionReader, resegment_all};
-use super::rollup::roll_up_period;
 use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;
 

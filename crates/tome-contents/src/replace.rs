@@ -9,8 +9,8 @@ use tome_ledger::{
 };
 use tome_model::{Event, Level, Millis, Node, NodeId};
 
-use super::changes::CONTENTS_PROJECTION;
 use super::limits::POLISH_SCANNED_MAX;
+use super::pending_changes::CONTENTS_PROJECTION;
 use super::resegment::{SessionReader, mark_before};
 use super::{
     ContentsSettings, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,

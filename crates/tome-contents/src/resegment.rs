@@ -12,8 +12,8 @@ use tome_ledger::{
 };
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
-use super::changes::{BuiltNode, PendingChanges};
 use super::evidence;
+use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
     EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
 };

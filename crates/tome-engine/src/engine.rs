@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use tome_contents::{Contents, ContentsSettings, Extractive};
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{
-    Home, HomeError, Notebooks, Projection, SessionStatistics, Store, StoreMode, Stores,
+    Home, HomeError, Notebooks, Projection, SessionStatsProjection, Store, StoreMode, Stores,
 };
 use tome_ledger::RepairReport;
 use tome_model::{Clock, Zone, limits};
@@ -128,7 +128,7 @@ impl Engine {
         // The order matters: indexes refer to transcript lines, and events must be searchable before
         // their contents are built.
         let projections: Vec<Arc<dyn Projection>> = vec![
-            Arc::new(SessionStatistics),
+            Arc::new(SessionStatsProjection),
             Arc::clone(&transcripts) as _,
             Arc::clone(&recall) as _,
             Arc::clone(&contents) as _,

@@ -49,6 +49,6 @@ pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text}
 pub use repair::CheckDepth;
 pub use restore_events::RestoredEvents;
 pub use session_index::{SessionIndex, SplitSession};
-pub use session_stats::{SESSION_STATS_PROJECTION, SessionStatistics, catch_up_session_stats};
+pub use session_stats::{SESSION_STATS_PROJECTION, SessionStatsProjection, catch_up_session_stats};
 pub use store::Store;
 pub use stores::{StoreMode, Stores};

@@ -15,9 +15,9 @@ pub const SESSION_STATS_PROJECTION: &str = "tally";
 const BATCH_MAX: usize = 1_000;
 
 /// The counters of every session in a store.
-pub struct SessionStatistics;
+pub struct SessionStatsProjection;
 
-impl Projection for SessionStatistics {
+impl Projection for SessionStatsProjection {
     fn name(&self) -> &'static str {
         SESSION_STATS_PROJECTION
     }

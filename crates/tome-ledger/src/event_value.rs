@@ -246,7 +246,7 @@ mod tests {
         let text = ("\\PC{0,300}", 1usize..40).prop_map(|(text, times)| text.repeat(times));
         (any::<u64>(), "[ -~]{1,40}", text, tool, meta, codes).prop_map(
             |(at, session, text, tool, meta, (kind, role))| Draft {
-                identity: Identity::Repeats("k".into()),
+                identity: Identity::ByText("k".into()),
                 at: Millis(at),
                 session: SessionId::parse(&session).unwrap(),
                 agent: Agent::parse("codex").unwrap(),

@@ -78,7 +78,7 @@ impl NewEvent {
             Err(problem) => Err(LedgerError::Rejected {
                 name: match &self.identity {
                     Identity::Fixed(id) => id.to_string(),
-                    Identity::Repeats(words) => tome_model::truncate_to(words, 80).to_owned(),
+                    Identity::ByText(words) => tome_model::truncate_to(words, 80).to_owned(),
                 },
                 problem: problem.clone(),
             }),
@@ -90,7 +90,7 @@ impl NewEvent {
 fn check_identity(identity: &Identity) -> Result<(), String> {
     match identity {
         Identity::Fixed(_) => Ok(()),
-        Identity::Repeats(words) => EventId::parse(words)
+        Identity::ByText(words) => EventId::parse(words)
             .map(|_| ())
             .map_err(|error| format!("the key of its words is not a valid id: {error}")),
     }

@@ -65,7 +65,7 @@ impl IdentityResolver<'_> {
                 Some(_) => Resolution::Duplicate { id: id.clone() },
                 None => Resolution::New { id: id.clone(), sighting: None },
             }),
-            Identity::Repeats(words) => self.resolve_words(identity, words, at),
+            Identity::ByText(words) => self.resolve_words(identity, words, at),
         }
     }
 

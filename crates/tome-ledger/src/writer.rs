@@ -209,7 +209,7 @@ impl LedgerWriter<'_> {
                 Ok(AppendedEvent { id, outcome: AppendOutcome::Duplicate })
             }
             Resolution::New { id, sighting } => {
-                if let (Some(occurrence), Identity::Repeats(words)) = (sighting, &event.identity) {
+                if let (Some(occurrence), Identity::ByText(words)) = (sighting, &event.identity) {
                     self.put_sighting(words, event.at, occurrence);
                 }
                 Ok(AppendedEvent {

@@ -79,9 +79,9 @@ impl<M: ChatModel> ChatModel for Metered<M> {
             output_tokens_max: u64::from(request.tokens_max),
         };
         self.call_metered(needed, || {
-            let mut heard_tokens = 0_u64;
+            let mut streamed_tokens = 0_u64;
             let mut listen = |piece: StreamEvent<'_>| {
-                heard_tokens = heard_tokens.saturating_add(match piece {
+                streamed_tokens = streamed_tokens.saturating_add(match piece {
                     StreamEvent::Text(text) => budget_tokens(text),
                     StreamEvent::ToolCallStart { name } => budget_tokens(name),
                     StreamEvent::Retry => 0,
@@ -91,7 +91,7 @@ impl<M: ChatModel> ChatModel for Metered<M> {
             let outcome = self.model.reply(request, &mut listen, stop);
             let spent = match &outcome {
                 Ok(reply) => call_cost(reply.usage.input_total(), reply.usage.output),
-                Err(failure) => failed_call_cost(failure, needed, heard_tokens),
+                Err(failure) => failed_call_cost(failure, needed, streamed_tokens),
             };
             (outcome, spent)
         })
@@ -103,10 +103,16 @@ fn call_cost(input_tokens: u64, output_tokens: u64) -> CallCost {
 }
 
 /// The cost of a failed call.
-fn failed_call_cost(failure: &ModelFailure, needed: CostEstimate, heard_tokens: u64) -> CallCost {
+fn failed_call_cost(
+    failure: &ModelFailure,
+    needed: CostEstimate,
+    streamed_tokens: u64,
+) -> CallCost {
     let (input_tokens, output_tokens) = match failure {
         ModelFailure::Truncated { .. } => (needed.input_tokens, needed.output_tokens_max),
-        _ if failure.may_be_billed() || heard_tokens > 0 => (needed.input_tokens, heard_tokens),
+        _ if failure.may_be_billed() || streamed_tokens > 0 => {
+            (needed.input_tokens, streamed_tokens)
+        }
         _ => (0, 0),
     };
     CallCost { input_tokens, output_tokens, failure: Some(failure.to_string()) }

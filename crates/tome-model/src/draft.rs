@@ -93,7 +93,7 @@ pub enum Identity {
     Fixed(EventId),
     /// The event has only its words: the same key within `limits::DUPLICATE_WINDOW_MS` is the same
     /// event, later it is a repetition.
-    Repeats(String),
+    ByText(String),
 }
 
 impl Identity {
@@ -114,14 +114,14 @@ impl Identity {
     pub fn from_words(agent: &Agent, session: &SessionId, role: Role, text: &str) -> Self {
         let key =
             EventId::derive(&["words", agent.as_str(), session.as_str(), role.as_str(), text]);
-        Self::Repeats(key.as_str().to_owned())
+        Self::ByText(key.as_str().to_owned())
     }
 
     /// Returns the event id of the n-th occurrence; always the same for a fixed identity.
     pub fn event_id(&self, occurrence: u32) -> EventId {
         match self {
             Self::Fixed(id) => id.clone(),
-            Self::Repeats(key) => EventId::derive(&["occurrence", key, &occurrence.to_string()]),
+            Self::ByText(key) => EventId::derive(&["occurrence", key, &occurrence.to_string()]),
         }
     }
 }

@@ -166,10 +166,23 @@ impl Event {
         subagent.is_some_and(|id| id.as_str() != Some(self.session.as_str()))
     }
 
+    /// Whether its payload marks it as failed.
+    pub fn is_marked_failed(&self) -> bool {
+        is_marked_failed(&self.meta, self.tool.as_ref())
+    }
+
     /// Whether it is a tool call whose result was never recorded, so that its effect is unknown.
     pub fn has_no_result(&self) -> bool {
         self.meta.contains_key(NO_RESULT_META_KEY)
     }
+}
+
+/// Whether the payload of an event marks it as failed: its own flag, or that of its tool's result.
+pub fn is_marked_failed(meta: &Map<String, Value>, tool: Option<&Tool>) -> bool {
+    let is_set = |value: Option<&Value>| value == Some(&Value::Bool(true));
+    let output = tool.map(|tool| &tool.output);
+    is_set(meta.get("failed"))
+        || ["is_error", "isError"].iter().any(|name| is_set(output.and_then(|it| it.get(name))))
 }
 
 impl EventKind {

@@ -84,7 +84,7 @@ impl EventLine {
         check_meta(&self.meta)?;
         let identity = match (self.id, self.key) {
             (Some(id), _) => Identity::Fixed(EventId::parse(&id)?),
-            (None, Some(key)) => Identity::Repeats(EventId::parse(&key)?.into()),
+            (None, Some(key)) => Identity::ByText(EventId::parse(&key)?.into()),
             (None, None) => Identity::Fixed(EventId::derive(&[
                 "line",
                 agent.as_str(),
@@ -118,7 +118,7 @@ impl From<Draft> for EventLine {
     fn from(draft: Draft) -> Self {
         let (id, key) = match draft.identity {
             Identity::Fixed(id) => (Some(id.into()), None),
-            Identity::Repeats(key) => (None, Some(key)),
+            Identity::ByText(key) => (None, Some(key)),
         };
         Self {
             id,

@@ -21,11 +21,11 @@ impl Notebook {
         let today = self.clock.today();
         lessons::store_lessons(&LessonTree::new(), drafts, &today)
             .map_err(NotebookError::GuideViolations)?;
-        let stored = self.write_current(CreateMode::IfMissing, |shelf| {
-            let mut tree = load_tree(shelf)?;
+        let stored = self.write_current(CreateMode::IfMissing, |state| {
+            let mut tree = load_tree(state)?;
             let mut seeded = Vec::new();
             for (path, text) in lessons::initial_files() {
-                if !tree.contains_key(path) && shelf.history.latest_version(path).is_none() {
+                if !tree.contains_key(path) && state.history.latest_version(path).is_none() {
                     tree.insert(path.to_owned(), text.to_owned());
                     seeded.push(lessons::LessonFileChange {
                         path: path.to_owned(),
@@ -36,7 +36,7 @@ impl Notebook {
             let (changes, stored) = lessons::store_lessons(&tree, drafts, &today)
                 .map_err(NotebookError::GuideViolations)?;
             seeded.extend(changes);
-            self.apply_lesson_changes(shelf, by, seeded)?;
+            self.apply_lesson_changes(state, by, seeded)?;
             Ok(stored)
         })?;
         Ok(stored.unwrap_or_default())
@@ -45,7 +45,7 @@ impl Notebook {
     /// Checks every lesson file against the store guide.
     pub fn lint_lessons(&self) -> Result<Vec<LintFinding>> {
         self.check_coder_scope()?;
-        let read = self.read_current(|shelf| Ok((load_tree(shelf)?, read_readmes(shelf)?)))?;
+        let read = self.read_current(|state| Ok((load_tree(state)?, read_readmes(state)?)))?;
         let (tree, readmes) = read.unwrap_or_default();
         Ok(lessons::lint(&tree, &readmes))
     }
@@ -53,9 +53,9 @@ impl Notebook {
     /// Merges duplicate lessons and splits oversized files, without losing content.
     pub fn tidy_lessons(&self, by: &Author) -> Result<TidyReport> {
         self.check_coder_scope()?;
-        let tidied = self.write_current(CreateMode::Never, |shelf| {
-            let (changes, tidied) = lessons::tidy_lessons(&load_tree(shelf)?);
-            self.apply_lesson_changes(shelf, by, changes)?;
+        let tidied = self.write_current(CreateMode::Never, |state| {
+            let (changes, tidied) = lessons::tidy_lessons(&load_tree(state)?);
+            self.apply_lesson_changes(state, by, changes)?;
             Ok(tidied)
         })?;
         Ok(tidied.unwrap_or_default())
@@ -63,7 +63,7 @@ impl Notebook {
 
     fn apply_lesson_changes(
         &self,
-        shelf: &mut NotebookState,
+        state: &mut NotebookState,
         by: &Author,
         changes: Vec<lessons::LessonFileChange>,
     ) -> Result<()> {
@@ -76,10 +76,10 @@ impl Notebook {
             if let Some(text) = &after {
                 edit::check_text(path.as_str(), text)?;
             }
-            let before = shelf.folder.read_file(&path)?.map(|(bytes, _)| bytes);
+            let before = state.folder.read_file(&path)?.map(|(bytes, _)| bytes);
             planned.push(NoteChange { path, before, after: after.map(String::into_bytes) });
         }
-        shelf.commit(by, self.clock.now(), planned)
+        state.commit(by, self.clock.now(), planned)
     }
 
     fn check_coder_scope(&self) -> Result<()> {
@@ -91,10 +91,10 @@ impl Notebook {
 }
 
 /// Loads all lesson files and guides; skips those that are not UTF-8.
-fn load_tree(shelf: &NotebookState) -> Result<LessonTree> {
+fn load_tree(state: &NotebookState) -> Result<LessonTree> {
     let mut tree = LessonTree::new();
-    for path in shelf.inventory.keys() {
-        if let Ok(Some((bytes, _))) = shelf.folder.read_file(path)
+    for path in state.inventory.keys() {
+        if let Ok(Some((bytes, _))) = state.folder.read_file(path)
             && let Ok(note) = decode_note(path, bytes)
         {
             tree.insert(path.to_string(), note.text);
@@ -104,11 +104,11 @@ fn load_tree(shelf: &NotebookState) -> Result<LessonTree> {
 }
 
 /// Reads the READMEs as they are on disk.
-fn read_readmes(shelf: &NotebookState) -> Result<BTreeMap<String, String>> {
+fn read_readmes(state: &NotebookState) -> Result<BTreeMap<String, String>> {
     let mut readmes = BTreeMap::new();
-    for (path, _) in shelf.folder.list_files(&mut |_| {}, false)?.files {
+    for (path, _) in state.folder.list_files(&mut |_| {}, false)?.files {
         if path.is_index()
-            && let Some((bytes, _)) = shelf.folder.read_file(&path)?
+            && let Some((bytes, _)) = state.folder.read_file(&path)?
         {
             readmes.insert(path.to_string(), String::from_utf8_lossy(&bytes).into_owned());
         }

@@ -19,30 +19,30 @@ impl Notebook {
             let why = "a folder cannot become a note or move into itself".to_owned();
             return Err(NotebookError::BadPath { path: to, why });
         }
-        self.move_notes(by, &from, |shelf| {
+        self.move_notes(by, &from, |state| {
             let target = |path: &NotePath| {
                 let rest = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
                 NotePath::parse_for_writing(self.scope, &format!("{to}{rest}"))
             };
-            if shelf.inventory.keys().any(|path| is_inside_folder(path, &to)) {
+            if state.inventory.keys().any(|path| is_inside_folder(path, &to)) {
                 return Err(NotebookError::AlreadyExists(to.clone()));
             }
-            notes_in(shelf, &from).map(|path| Ok((path.clone(), target(path)?))).collect()
+            notes_in(state, &from).map(|path| Ok((path.clone(), target(path)?))).collect()
         })
     }
 
     /// Deletes a folder with all its notes. Returns the number of notes.
     pub fn delete_folder(&self, by: &Author, folder: &str) -> Result<usize> {
         let folder = NotePath::parse_folder(folder)?;
-        let deleted = self.write_current(CreateMode::Never, |shelf| {
+        let deleted = self.write_current(CreateMode::Never, |state| {
             let mut changes = Vec::new();
-            for path in notes_in(shelf, &folder) {
-                let before = shelf.folder.read_file(path)?.map(|(bytes, _)| bytes);
+            for path in notes_in(state, &folder) {
+                let before = state.folder.read_file(path)?.map(|(bytes, _)| bytes);
                 changes.push(NoteChange { path: path.clone(), before, after: None });
             }
             let count = changes.len();
             if count > 0 {
-                shelf.commit(by, self.clock.now(), changes)?;
+                state.commit(by, self.clock.now(), changes)?;
             }
             Ok(count)
         })?;
@@ -58,13 +58,13 @@ impl Notebook {
         from: &str,
         plan: impl FnOnce(&NotebookState) -> Result<Vec<(NotePath, NotePath)>>,
     ) -> Result<()> {
-        let moved = self.write_current(CreateMode::Never, |shelf| {
-            let plan = plan(shelf)?;
+        let moved = self.write_current(CreateMode::Never, |state| {
+            let plan = plan(state)?;
             let mut changes = Vec::new();
             for (from, to) in &plan {
                 edit::check_allowed(&self.rules, self.scope, to)?;
                 let read = |path| -> Result<Option<Vec<u8>>> {
-                    Ok(shelf.folder.read_file(path)?.map(|(bytes, _)| bytes))
+                    Ok(state.folder.read_file(path)?.map(|(bytes, _)| bytes))
                 };
                 let bytes = read(from)?.ok_or_else(|| NotebookError::not_found(from.as_str()))?;
                 if from != to && read(to)?.is_some() {
@@ -82,9 +82,9 @@ impl Notebook {
             }
             let size = |change: &NoteChange| change.after.as_ref().map_or(0, Vec::len);
             let sizes: Vec<_> = changes.iter().map(|change| (&change.path, size(change))).collect();
-            edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
+            edit::check_budget(&self.rules, self.scope, &sizes, &state.inventory)?;
             if !plan.is_empty() {
-                shelf.commit(by, self.clock.now(), changes)?;
+                state.commit(by, self.clock.now(), changes)?;
             }
             Ok(plan.len())
         })?;
@@ -99,6 +99,6 @@ fn is_inside_folder(path: &NotePath, folder: &str) -> bool {
     path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn notes_in<'s>(shelf: &'s NotebookState, folder: &'s str) -> impl Iterator<Item = &'s NotePath> {
-    shelf.inventory.keys().filter(move |path| is_inside_folder(path, folder))
+fn notes_in<'s>(state: &'s NotebookState, folder: &'s str) -> impl Iterator<Item = &'s NotePath> {
+    state.inventory.keys().filter(move |path| is_inside_folder(path, folder))
 }

@@ -13,7 +13,7 @@ use tome_model::{Clock, Scope};
 use crate::folder::Folder;
 use crate::history::content_version;
 use crate::path::{INDEX, NotePath};
-use crate::prepare_hook::PrepareHook;
+use crate::prepare_hook::BeforeFirstWrite;
 use crate::state::NotebookState;
 use crate::{Note, NotebookError, NotebookRules, Result};
 
@@ -24,7 +24,7 @@ pub struct Notebook {
     history: PathBuf,
     pub(crate) rules: NotebookRules,
     pub(crate) clock: Arc<dyn Clock>,
-    prepare: PrepareHook,
+    prepare: BeforeFirstWrite,
     state: Mutex<Option<NotebookState>>,
 }
 
@@ -34,9 +34,9 @@ impl Notebook {
     pub fn new(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
         let history = root.join(".history");
-        let (rules, prepare, shelf) =
-            (NotebookRules::default(), PrepareHook::default(), Mutex::new(None));
-        Self { scope, root, history, rules, clock, prepare, state: shelf }
+        let (rules, prepare, state) =
+            (NotebookRules::default(), BeforeFirstWrite::default(), Mutex::new(None));
+        Self { scope, root, history, rules, clock, prepare, state }
     }
 
     /// Keeps the history in another folder.
@@ -59,7 +59,7 @@ impl Notebook {
         mut self,
         prepare: impl Fn() -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.prepare = PrepareHook::new(prepare);
+        self.prepare = BeforeFirstWrite::new(prepare);
         self
     }
 
@@ -80,7 +80,7 @@ impl Notebook {
     /// Detects changes on disk, records them in the history and updates the index. Returns the
     /// number of changed notes.
     pub fn refresh(&self) -> Result<usize> {
-        let noticed = self.with_state(CreateMode::Never, |shelf| self.sync_with_disk(shelf))?;
+        let noticed = self.with_state(CreateMode::Never, |state| self.sync_with_disk(state))?;
         Ok(noticed.unwrap_or(0))
     }
 
@@ -105,16 +105,16 @@ impl Notebook {
     }
 
     /// Detects outside edits and rewrites the index if it is out of date.
-    fn sync_with_disk(&self, shelf: &mut NotebookState) -> Result<usize> {
-        let noticed = shelf.detect_changes(self.clock.now(), false)?;
+    fn sync_with_disk(&self, state: &mut NotebookState) -> Result<usize> {
+        let noticed = state.detect_changes(self.clock.now(), false)?;
         // Do not create an index in an empty folder.
-        let is_empty = shelf.inventory.is_empty() && !shelf.folder.absolute_path(INDEX).exists();
-        if shelf.is_index_stale() && !is_empty {
+        let is_empty = state.inventory.is_empty() && !state.folder.absolute_path(INDEX).exists();
+        if state.is_index_stale() && !is_empty {
             // A read must succeed even if the disk is not writable.
-            let _ = shelf.commit(&crate::state::outside_author(), self.clock.now(), Vec::new());
+            let _ = state.commit(&crate::state::outside_author(), self.clock.now(), Vec::new());
             // The commit records a hand-edited index, which may have created the history.
-            if shelf.has_unrecorded_changes && shelf.history.exists() {
-                shelf.detect_changes(self.clock.now(), false)?;
+            if state.has_unrecorded_changes && state.history.exists() {
+                state.detect_changes(self.clock.now(), false)?;
             }
         }
         Ok(noticed)
@@ -125,9 +125,9 @@ impl Notebook {
         &self,
         read: impl FnOnce(&NotebookState) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.with_state(CreateMode::Never, |shelf| {
-            self.sync_with_disk(shelf)?;
-            read(shelf)
+        self.with_state(CreateMode::Never, |state| {
+            self.sync_with_disk(state)?;
+            read(state)
         })
     }
 
@@ -137,10 +137,10 @@ impl Notebook {
         make: CreateMode,
         work: impl FnOnce(&mut NotebookState) -> Result<T>,
     ) -> Result<Option<T>> {
-        self.with_state(make, |shelf| {
+        self.with_state(make, |state| {
             // Do not record the edits yet: `work` may reject the change. A commit records them.
-            shelf.detect_changes(self.clock.now(), false)?;
-            work(shelf)
+            state.detect_changes(self.clock.now(), false)?;
+            work(state)
         })
     }
 
@@ -153,7 +153,7 @@ impl Notebook {
         // Before the mutex: time spent waiting for it counts toward the lock timeout.
         let since = Instant::now();
         let mut slot = self.lock_slot();
-        if slot.as_ref().is_none_or(|shelf| !shelf.folder.is_current()) {
+        if slot.as_ref().is_none_or(|state| !state.folder.is_current()) {
             let folder = match (Folder::open(&self.root)?, make) {
                 (Some(folder), _) => Some(folder),
                 (None, CreateMode::IfMissing) => {
@@ -164,17 +164,17 @@ impl Notebook {
             };
             *slot = match folder {
                 Some(folder) => {
-                    let mut shelf =
+                    let mut state =
                         NotebookState::open(self.scope, folder, &self.root, &self.history)?;
-                    shelf.prepare = self.prepare.clone();
-                    Some(shelf)
+                    state.prepare = self.prepare.clone();
+                    Some(state)
                 }
                 None => None,
             };
         }
-        let Some(shelf) = slot.as_mut() else { return Ok(None) };
-        let _lock = shelf.lock(since)?;
-        work(shelf).map(Some)
+        let Some(state) = slot.as_mut() else { return Ok(None) };
+        let _lock = state.lock(since)?;
+        work(state).map(Some)
     }
 
     fn lock_slot(&self) -> MutexGuard<'_, Option<NotebookState>> {

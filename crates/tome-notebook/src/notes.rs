@@ -36,8 +36,8 @@ pub(crate) struct ComposeInput<'d> {
 impl Notebook {
     /// Lists all notes in path order; empty if the notebook does not exist.
     pub fn list_notes(&self) -> Result<Vec<NoteListing>> {
-        let listed = self.read_current(|shelf| {
-            Ok(shelf.inventory.iter().map(|(path, entry)| entry.to_listing(path)).collect())
+        let listed = self.read_current(|state| {
+            Ok(state.inventory.iter().map(|(path, entry)| entry.to_listing(path)).collect())
         })?;
         Ok(listed.unwrap_or_default())
     }
@@ -55,7 +55,7 @@ impl Notebook {
     /// Renders the index: `MEMORY.md` of a project, `README.md` of the coder, a session's list.
     pub fn render_index(&self) -> Result<String> {
         let text =
-            self.read_current(|shelf| Ok(index::render_index(self.scope, &shelf.inventory)))?;
+            self.read_current(|state| Ok(index::render_index(self.scope, &state.inventory)))?;
         Ok(text.unwrap_or_else(|| index::render_index(self.scope, &Inventory::new())))
     }
 
@@ -63,7 +63,7 @@ impl Notebook {
     pub fn render_index_excerpt(&self, lines_max: usize, bytes_max: usize) -> Result<IndexExcerpt> {
         let render =
             |inventory: &_| index::render_excerpt(self.scope, inventory, lines_max, bytes_max);
-        let prompt = self.read_current(|shelf| Ok(render(&shelf.inventory)))?;
+        let prompt = self.read_current(|state| Ok(render(&state.inventory)))?;
         Ok(prompt.unwrap_or_else(|| render(&Inventory::new())))
     }
 
@@ -91,15 +91,15 @@ impl Notebook {
     /// Whether a note exists at this path.
     pub fn has_note(&self, path: &str) -> Result<bool> {
         let path = &*invisible::unescape(path);
-        Ok(self.read_current(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
+        Ok(self.read_current(|state| Ok(state.inventory.contains_key(path)))?.unwrap_or(false))
     }
 
     /// Whether this folder contains notes.
     pub fn has_folder(&self, path: &str) -> Result<bool> {
         let inside = format!("{path}/");
-        let first = |shelf: &NotebookState| {
+        let first = |state: &NotebookState| {
             let from = (Bound::Included(inside.as_str()), Bound::Unbounded);
-            let next = shelf.inventory.range::<str, _>(from).next();
+            let next = state.inventory.range::<str, _>(from).next();
             Ok(next.is_some_and(|(path, _)| path.as_str().starts_with(&inside)))
         };
         Ok(self.read_current(first)?.unwrap_or(false))
@@ -221,10 +221,10 @@ impl Notebook {
     pub fn delete_note(&self, by: &Author, path: &str) -> Result<WrittenNote> {
         let path = NotePath::parse_for_writing(self.scope, path)?;
         let missing = || NotebookError::not_found(path.as_str());
-        let deleted = self.write_current(CreateMode::Never, |shelf| {
-            let (before, _) = shelf.folder.read_file(&path)?.ok_or_else(missing)?;
+        let deleted = self.write_current(CreateMode::Never, |state| {
+            let (before, _) = state.folder.read_file(&path)?.ok_or_else(missing)?;
             let change = NoteChange { path: path.clone(), before: Some(before), after: None };
-            shelf.commit(by, self.clock.now(), vec![change])
+            state.commit(by, self.clock.now(), vec![change])
         })?;
         deleted.ok_or_else(missing)?;
         Ok(WrittenNote {
@@ -310,13 +310,13 @@ impl Notebook {
         path: &NotePath,
         plan: &mut ComposeFn<'_>,
     ) -> Result<WrittenNote> {
-        let made = self.write_current(CreateMode::IfMissing, |shelf| {
-            let before = shelf.folder.read_file(path)?.map(|(bytes, _)| bytes);
-            let after = plan(before.as_deref(), &shelf.inventory)?;
+        let made = self.write_current(CreateMode::IfMissing, |state| {
+            let before = state.folder.read_file(path)?.map(|(bytes, _)| bytes);
+            let after = plan(before.as_deref(), &state.inventory)?;
             let (bytes, version) = (after.len() as u64, content_version(after.as_bytes()));
-            let mut changes = self.initial_files(shelf, path)?;
+            let mut changes = self.initial_files(state, path)?;
             changes.push(NoteChange { path: path.clone(), before, after: Some(after.into()) });
-            shelf.commit(by, self.clock.now(), changes)?;
+            state.commit(by, self.clock.now(), changes)?;
             Ok(WrittenNote { path: path.to_string(), bytes, version, applied: 0 })
         })?;
         made.ok_or_else(|| NotebookError::not_found(path.as_str()))
@@ -339,13 +339,13 @@ impl Notebook {
     }
 
     /// Returns the files to create along with the first note: a session's overview.
-    fn initial_files(&self, shelf: &NotebookState, path: &NotePath) -> Result<Vec<NoteChange>> {
+    fn initial_files(&self, state: &NotebookState, path: &NotePath) -> Result<Vec<NoteChange>> {
         let overview = NotePath::parse_for_reading("overview.md")?;
-        let known = shelf.history.latest_version(overview.as_str()).is_some();
+        let known = state.history.latest_version(overview.as_str()).is_some();
         if self.scope != Scope::Session || self.is_overview(path) || known {
             return Ok(Vec::new());
         }
-        let there = shelf.folder.read_stamp(&overview)?.is_some();
+        let there = state.folder.read_stamp(&overview)?.is_some();
         let after = Some(session_notes::OVERVIEW_TEMPLATE.into());
         Ok(if there {
             Vec::new()

@@ -7,11 +7,11 @@ use crate::{NotebookError, Result};
 
 /// Runs before the first write to a notebook; does nothing by default.
 #[derive(Clone, Default)]
-pub(crate) struct PrepareHook(Option<Arc<Callback>>);
+pub(crate) struct BeforeFirstWrite(Option<Arc<Callback>>);
 
 type Callback = dyn Fn() -> std::io::Result<()> + Send + Sync;
 
-impl PrepareHook {
+impl BeforeFirstWrite {
     pub fn new(callback: impl Fn() -> std::io::Result<()> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(callback)))
     }

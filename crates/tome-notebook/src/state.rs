@@ -18,7 +18,7 @@ use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, p
 use crate::inventory::{Inventory, NoteEntry};
 use crate::limits::{ENTRIES_MAX, NOTES_MAX};
 use crate::path::NotePath;
-use crate::prepare_hook::PrepareHook;
+use crate::prepare_hook::BeforeFirstWrite;
 use crate::watch::{FolderChanges, FolderWatch};
 use crate::{Actor, Author, NotebookError, Result};
 
@@ -33,7 +33,7 @@ pub(crate) struct NotebookState {
     pub inventory: Inventory,
     pub history: History,
     pub built: BuiltFiles,
-    pub prepare: PrepareHook,
+    pub prepare: BeforeFirstWrite,
     lock: File,
     /// Queue file, locked while waiting for the main lock. Without it locking is not fair.
     queue: OnceLock<File>,
@@ -92,7 +92,7 @@ impl NotebookState {
             inventory: Inventory::new(),
             history: History::new(history),
             built: BuiltFiles::load(history),
-            prepare: PrepareHook::default(),
+            prepare: BeforeFirstWrite::default(),
             lock,
             queue: OnceLock::new(),
             queue_path: history.join("turn"),

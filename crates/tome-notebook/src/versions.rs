@@ -14,7 +14,7 @@ impl Notebook {
     pub fn read_history(&self, path: Option<&str>) -> Result<Vec<NoteVersion>> {
         let path = path.map(NotePath::parse_for_reading).transpose()?;
         let path = path.as_ref().map(NotePath::as_str);
-        let versions = self.read_current(|shelf| shelf.history.read_versions(path))?;
+        let versions = self.read_current(|state| state.history.read_versions(path))?;
         let versions = match versions {
             Some(versions) => versions,
             // The folder is gone, but the history is still readable.
@@ -54,17 +54,17 @@ impl Notebook {
                 None => find_previous_content(&History::new(self.history_folder()), &path, None)?,
             };
         }
-        let restored = self.write_current(CreateMode::IfMissing, |shelf| {
-            let before = shelf.folder.read_file(&path)?.map(|(bytes, _)| bytes);
+        let restored = self.write_current(CreateMode::IfMissing, |state| {
+            let before = state.folder.read_file(&path)?.map(|(bytes, _)| bytes);
             let after = match version {
                 Some(version) => self.load_content_at(&path, version)?,
-                None => find_previous_content(&shelf.history, &path, before.as_deref())?,
+                None => find_previous_content(&state.history, &path, before.as_deref())?,
             };
             let sizes = [(&path, after.len())];
-            edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
+            edit::check_budget(&self.rules, self.scope, &sizes, &state.inventory)?;
             let (bytes, version) = (after.len() as u64, content_version(&after));
             let change = NoteChange { path: path.clone(), before, after: Some(after) };
-            shelf.commit(by, self.clock.now(), vec![change])?;
+            state.commit(by, self.clock.now(), vec![change])?;
             Ok(WrittenNote { path: path.to_string(), bytes, version, applied: 0 })
         })?;
         restored.ok_or_else(|| NotebookError::not_found(path.as_str()))

@@ -43,7 +43,7 @@ pub fn delivered_from_wire(
 pub fn draft_to_wire(draft: Draft) -> v1::Draft {
     let (id, key) = match draft.identity {
         Identity::Fixed(id) => (id.into(), String::new()),
-        Identity::Repeats(key) => (String::new(), key),
+        Identity::ByText(key) => (String::new(), key),
     };
     v1::Draft {
         id,

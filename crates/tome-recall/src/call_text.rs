@@ -8,10 +8,8 @@
 
 use std::ops::Range;
 
-use tome_contents::{
-    FileTouchKind, ToolCall, find_rejection_words, read_tool_call, tool_input_texts,
-};
-use tome_model::Event;
+use tome_contents::{ToolCall, find_rejection_words, read_tool_call, tool_input_texts};
+use tome_model::{Event, FileAction};
 use tome_text::{LineBreaks, excerpt_around, truncate_words};
 
 /// Characters of the line that describes the call.
@@ -81,7 +79,7 @@ fn find_in_commit<'c>(
 /// input of a command or of a search, and the path of an edit. Stops at an argument that matched.
 fn skip_arguments(event: &Event, call: &ToolCall<'_>, text: &str, shown: &Range<usize>) -> usize {
     let Some(tool) = &event.tool else { return 0 };
-    let is_changed = |(_, kind): &(&str, FileTouchKind)| *kind != FileTouchKind::Read;
+    let is_changed = |(_, kind): &(&str, FileAction)| *kind != FileAction::Read;
     let is_edit = call.command.is_none() && call.files.iter().any(is_changed);
     let matched = text.get(shown.clone()).unwrap_or_default();
     let mut from = 0;

@@ -43,8 +43,8 @@ const BEST_HIT_COVERAGE_MIN: f32 = 0.95;
 const THIRD_SCORE_MIN: f32 = 0.4;
 
 /// Scores that the confidence is estimated from. Scores mean little by themselves, because queries differ in how well
-/// anything can match them; how far a hit stands out from the others is most informative. The
-/// third is the measure, because a good answer is often said twice.
+/// anything can match them; how far a hit stands out from the others is most informative. It is
+/// compared with the third hit, because the second often repeats the best one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ConfidenceFeatures {
     /// Fused score of the hit, of the best one and of the third.

@@ -51,7 +51,7 @@ fn is_plausible_binding(
         binding,
         Binding::Tight | Binding::Spaced | Binding::Keyed | Binding::Flag | Binding::Cell
     );
-    strength != NameStrength::Weak || stated || binding == Binding::Listed && name.is_upper_case()
+    strength != NameStrength::Rare || stated || binding == Binding::Listed && name.is_upper_case()
 }
 
 /// The password after `identified `: `IDENTIFIED BY 'x'`, `identified with plugin by "x"`.
@@ -68,7 +68,7 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Redac
     let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
     // Prose quotes names with other quotes.
     let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
-    (stated && value::is_secret(text, context, NameStrength::Firm))
+    (stated && value::is_secret(text, context, NameStrength::Certain))
         .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Redactio
     }
     let value = value_span::find_quoted(hay, hay.skip_blanks(arrow + 2))?;
     let text = value_span::examined_text(hay, value);
-    value::is_secret(text, ValueContext::Quoted, NameStrength::Firm)
+    value::is_secret(text, ValueContext::Quoted, NameStrength::Certain)
         .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
 }
 
@@ -105,7 +105,7 @@ impl BoundName<'_> {
         };
         let cut = |value: ValueSpan| {
             let kind = match self.strength {
-                NameStrength::Weak => "secret",
+                NameStrength::Rare => "secret",
                 _ => self.name.secret_kind(),
             };
             RedactionCut::secret(value.start, value.find_real_end(hay), kind, CutCertainty::Placed)
@@ -141,7 +141,7 @@ impl BoundName<'_> {
         match self.binding {
             Binding::Compared => value.quoted,
             Binding::Listed => {
-                let certain = self.strength == NameStrength::Firm || self.name.is_upper_case();
+                let certain = self.strength == NameStrength::Certain || self.name.is_upper_case();
                 value.quoted && mixed && certain && !value::is_made_of_words(text)
             }
             Binding::Spoken if !is_password(&self.name) => {
@@ -150,7 +150,7 @@ impl BoundName<'_> {
             Binding::Spoken if value.quoted => mixed || self.name.is_upper_case(),
             Binding::Spoken if has_word_between(hay, &self.name, value) => mixed,
             Binding::Spoken => is_random(text) || is_netrc_login(hay, &self.name, value),
-            Binding::Cell => self.strength == NameStrength::Firm,
+            Binding::Cell => self.strength == NameStrength::Certain,
             Binding::Flag => !is_prose(hay, value, text),
             _ => true,
         }

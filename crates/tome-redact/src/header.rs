@@ -61,7 +61,7 @@ pub(crate) fn find_authorization(hay: Haystack<'_>, from: usize) -> Option<Redac
     let value = find_value(hay, start)?;
     let text = hay.slice(value.start, value.end);
     let context = if value.quoted { ValueContext::Quoted } else { ValueContext::Loose };
-    value::is_secret(text, context, NameStrength::Faint)
+    value::is_secret(text, context, NameStrength::Ambiguous)
         .then(|| bearer_cut(value.start, value.find_real_end(hay)))
 }
 
@@ -128,5 +128,5 @@ fn is_credentials(hay: Haystack<'_>, text: &str, end: usize) -> bool {
         && !spoken
         && !named
         && !value::is_placeholder(text)
-        && value::is_secret(text, ValueContext::Quoted, NameStrength::Firm)
+        && value::is_secret(text, ValueContext::Quoted, NameStrength::Certain)
 }

@@ -77,7 +77,7 @@ fn rewrite_items(
             .as_str()
             .filter(|text| text.starts_with("--"))
             .and_then(|text| name::rate_name(text.trim_start_matches('-')))
-            .filter(|strength| *strength == NameStrength::Firm);
+            .filter(|strength| *strength == NameStrength::Certain);
     }
     Value::Array(new)
 }

@@ -9,14 +9,14 @@ const NAME_BYTES_MAX: usize = 96;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameStrength {
     /// The value is a secret unless it is clearly something else.
-    Firm,
+    Certain,
     /// Abbreviates a secret and other things (`pass`, `pw`): the value must not look like a word.
-    Fair,
+    Likely,
     /// Also a name of many other things (`token`, `session_key`): the value has to look like a
     /// secret.
-    Faint,
+    Ambiguous,
     /// Rarely names a secret (`write_key`, `seed`): the value has to look random.
-    Weak,
+    Rare,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -116,11 +116,11 @@ fn rate_stem(name: &str, stem: usize) -> Option<NameStrength> {
     let (before, rest) = (name.get(..stem)?, name.get(stem..)?);
     // By far the most frequent, and a secret only as a URL parameter.
     if before.is_empty() && rest.eq_ignore_ascii_case("key") {
-        return Some(NameStrength::Weak);
+        return Some(NameStrength::Rare);
     }
     let whole = normalize_name(name);
     if whole.ends_with("clientkeydata") {
-        return Some(NameStrength::Firm);
+        return Some(NameStrength::Certain);
     }
     let rest = normalize_name(rest);
     let tail = |stem: &str| {
@@ -142,52 +142,52 @@ fn rate_stem(name: &str, stem: usize) -> Option<NameStrength> {
     .iter()
     .any(|stem| tail(stem))
     {
-        return Some(NameStrength::Firm);
+        return Some(NameStrength::Certain);
     }
     if tail("token") {
         return Some(if ends_with_any(&normalize_name(before), TOKEN_OWNERS) {
-            NameStrength::Firm
+            NameStrength::Certain
         } else {
-            NameStrength::Faint
+            NameStrength::Ambiguous
         });
     }
     // The HTML attribute for a keyboard shortcut.
     if name.eq_ignore_ascii_case("accesskey") {
-        return Some(NameStrength::Faint);
+        return Some(NameStrength::Ambiguous);
     }
     if tail("key") {
         return rate_key(&normalize_name(before));
     }
     if UNSIGNED_NAMES.contains(&name) {
-        return Some(NameStrength::Firm);
+        return Some(NameStrength::Certain);
     }
     // Test runners print a lone `PASS`.
     if before.is_empty() && matches!(name, "pass" | "Pass" | "pw" | "PW") {
-        return Some(NameStrength::Fair);
+        return Some(NameStrength::Likely);
     }
     if tail("pass") && is_separate_pass(before, name.get(stem..)?) {
         return Some(if ends_with_any(&normalize_name(before), PASS_OWNERS) {
-            NameStrength::Firm
+            NameStrength::Certain
         } else {
-            NameStrength::Faint
+            NameStrength::Ambiguous
         });
     }
     let part_of_name = !before.is_empty() && !is_separate_component(before, name.get(stem..)?);
     if tail("psk") && !part_of_name {
-        return Some(NameStrength::Firm);
+        return Some(NameStrength::Certain);
     }
     if (tail("cred") || tail("creds")) && !part_of_name {
-        return Some(NameStrength::Faint);
+        return Some(NameStrength::Ambiguous);
     }
     if rest == "pat" || name == "code" {
-        return Some(NameStrength::Weak);
+        return Some(NameStrength::Rare);
     }
     let weak = ["salt", "seed", "jwt", "pepper", "sessionid", "sessid", "sid"];
     if weak.iter().any(|stem| tail(stem)) {
-        return Some(NameStrength::Weak);
+        return Some(NameStrength::Rare);
     }
     let short = ["_auth", "auth", "sig", "signature", "Signature"].contains(&name.get(stem..)?);
-    (short && !part_of_name || name.get(stem..)? == "_auth").then_some(NameStrength::Faint)
+    (short && !part_of_name || name.get(stem..)? == "_auth").then_some(NameStrength::Ambiguous)
 }
 
 /// Whether the stem is a separate component: `wifi_psk`, `wifiPsk`.
@@ -203,13 +203,13 @@ const UNSIGNED_NAMES: &[&str] = &["requirepass", "masterauth"];
 fn rate_key(owner: &str) -> Option<NameStrength> {
     let firm = ["api", "secret", "access", "account", "private", "preshared", "unseal"];
     if ends_with_any(owner, &firm) {
-        Some(NameStrength::Firm)
+        Some(NameStrength::Certain)
     } else if ends_with_any(owner, KEY_OWNERS) {
-        Some(NameStrength::Faint)
+        Some(NameStrength::Ambiguous)
     } else if ends_with_any(owner, PUBLIC_KEY_OWNERS) {
         None
     } else {
-        Some(NameStrength::Weak)
+        Some(NameStrength::Rare)
     }
 }
 

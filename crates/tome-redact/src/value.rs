@@ -27,21 +27,25 @@ pub(crate) fn is_secret(value: &str, context: ValueContext, strength: NameStreng
         return false;
     }
     match (strength, context) {
-        (NameStrength::Faint | NameStrength::Weak, ValueContext::Quoted) if is_salt(value) => true,
-        (NameStrength::Weak, _) => {
+        (NameStrength::Ambiguous | NameStrength::Rare, ValueContext::Quoted) if is_salt(value) => {
+            true
+        }
+        (NameStrength::Rare, _) => {
             !is_code(value) && !is_member_path(value) && !is_uuid(value) && is_random(value)
         }
-        (NameStrength::Faint, ValueContext::Quoted) => !is_code(value) && is_token(value),
-        (NameStrength::Faint, _) => !is_code(value) && !is_member_path(value) && is_token(value),
-        (NameStrength::Fair, ValueContext::Quoted) => {
+        (NameStrength::Ambiguous, ValueContext::Quoted) => !is_code(value) && is_token(value),
+        (NameStrength::Ambiguous, _) => {
+            !is_code(value) && !is_member_path(value) && is_token(value)
+        }
+        (NameStrength::Likely, ValueContext::Quoted) => {
             value.len() >= 6
                 && is_mixed(value)
                 && !is_made_of_words(value)
                 && is_quoted_secret(value)
         }
-        (NameStrength::Firm, ValueContext::Quoted) => is_quoted_secret(value),
-        (NameStrength::Firm, ValueContext::Bare) => !is_code(value) && is_bare_secret(value),
-        (NameStrength::Firm, ValueContext::Loose) | (NameStrength::Fair, _) => {
+        (NameStrength::Certain, ValueContext::Quoted) => is_quoted_secret(value),
+        (NameStrength::Certain, ValueContext::Bare) => !is_code(value) && is_bare_secret(value),
+        (NameStrength::Certain, ValueContext::Loose) | (NameStrength::Likely, _) => {
             !is_code(value) && !is_member_path(value) && is_loose_secret(value)
         }
     }

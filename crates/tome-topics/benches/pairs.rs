@@ -16,9 +16,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use tome_model::{Agent, Millis, NodeId, SessionId};
+use tome_model::{Agent, FileAction, Millis, NodeId, SessionId};
 use tome_topics::{
-    FileAction, FileRecord, GraphWeights, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
+    FileRecord, GraphWeights, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
 };
 
 /// A stream of numbers without a pattern, the same in every run.

@@ -11,10 +11,8 @@ use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 
-use tome_model::{Agent, Millis, NodeId, SessionId};
-use tome_topics::{
-    FileAction, FileRecord, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
-};
+use tome_model::{Agent, FileAction, Millis, NodeId, SessionId};
+use tome_topics::{FileRecord, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize};
 
 /// A stream of numbers without a pattern, the same in every run.
 fn mix(value: u64) -> u64 {

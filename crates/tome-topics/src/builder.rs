@@ -1,6 +1,6 @@
 //! All topics of a project.
 
-use crate::extent::Extent;
+use crate::extent::TopicActivity;
 use crate::graph_weights::GraphWeights;
 use crate::group::{Group, find_topic_groups};
 use crate::group_ids::GroupIds;
@@ -30,7 +30,7 @@ pub struct Topic {
     /// For a group, the title of its most typical segment.
     pub title: String,
     /// When and by whom it was worked on.
-    pub extent: Extent,
+    pub extent: TopicActivity,
 }
 
 /// Numbers about all topics.
@@ -82,8 +82,8 @@ impl TopicMap {
     }
 
     /// The extent of the whole project.
-    pub fn extent(&self) -> Extent {
-        Extent::from_segments(self.segments.iter())
+    pub fn extent(&self) -> TopicActivity {
+        TopicActivity::from_segments(self.segments.iter())
     }
 
     /// The most important topics of a kind: most days of work first, then the latest.
@@ -161,7 +161,7 @@ impl TopicMap {
             kind: TopicKind::Group,
             label: if group.terms.is_empty() { title.to_owned() } else { group.terms.join(", ") },
             title: title.to_owned(),
-            extent: Extent::from_segments(self.segments_at(&group.segments)),
+            extent: TopicActivity::from_segments(self.segments_at(&group.segments)),
         }
     }
 
@@ -171,7 +171,7 @@ impl TopicMap {
             kind: topic.kind,
             label: topic.name.clone(),
             title: String::new(),
-            extent: Extent::from_segments(self.segments_at(&topic.segments)),
+            extent: TopicActivity::from_segments(self.segments_at(&topic.segments)),
         }
     }
 }

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{FactKind, SessionId};
+use tome_model::{FactKind, FileAction, SessionId};
 use tome_text::content_stems;
 
 use crate::builder::TopicMap;
 use crate::named::TopicKind;
 use crate::page::{PageFact, Subject, mentions_file, page_fact};
 use crate::path::base_name;
-use crate::record::{FactRecord, FileAction, SegmentRecord, TurnRecord};
+use crate::record::{FactRecord, SegmentRecord, TurnRecord};
 
 /// Weight of statements in the user's own words.
 const USER_WEIGHT: u32 = 8;

@@ -10,7 +10,7 @@ use crate::record::SegmentRecord;
 
 /// The extent of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Extent {
+pub struct TopicActivity {
     /// Number of days with work on it.
     pub days: u64,
     /// The first of them, as `2026-11-14`.
@@ -38,7 +38,7 @@ pub struct WeekActivity {
     pub segments: u64,
 }
 
-impl Extent {
+impl TopicActivity {
     pub(crate) fn from_segments<'a>(segments: impl Iterator<Item = &'a SegmentRecord>) -> Self {
         let mut days: BTreeSet<&str> = BTreeSet::new();
         let mut sessions: BTreeSet<&SessionId> = BTreeSet::new();

@@ -27,7 +27,7 @@ mod vector;
 
 pub use builder::{Topic, TopicMap, TopicStatus};
 pub use decision::FileDecision;
-pub use extent::{Extent, WeekActivity};
+pub use extent::{TopicActivity, WeekActivity};
 pub use file_page::FileLookup;
 pub use graph_weights::GraphWeights;
 pub use group_ids::GroupIds;
@@ -35,8 +35,7 @@ pub use named::{NamedTopic, TopicKind, error_signature};
 pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};
 pub use path::{Renames, normalize_path};
 pub use record::{
-    CommandRecord, ErrorRecord, FactRecord, FileAction, FileRecord, MoveRecord, RunOutcome,
-    SegmentRecord, TurnRecord,
+    CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
 };
 pub use related::RelatedTopic;
 pub use vector::quantize;

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
-use tome_model::hash_parts;
+use tome_model::{FileAction, hash_parts};
 
 use crate::path::{Renames, base_name, folder_of};
-use crate::record::{FileAction, SegmentRecord};
+use crate::record::SegmentRecord;
 
 /// The kind of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

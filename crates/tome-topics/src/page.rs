@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_model::{Agent, FactKind, Millis, SessionId};
+use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId};
 
 use crate::builder::{Topic, TopicMap};
 use crate::extent::{WeekActivity, count_weeks};
 use crate::limits::{ENTRIES_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
 use crate::path::base_name;
-use crate::record::{FactRecord, FileAction, RunOutcome, SegmentRecord, TurnRecord};
+use crate::record::{FactRecord, SegmentRecord, TurnRecord};
 use crate::related::{RelatedTopic, format_counted};
 
 /// The separator of a problem and what fixed it, as the contents write it.
@@ -143,15 +143,17 @@ impl Subject<'_> {
                 }
             }
             TopicKind::Command => {
-                let runs: Vec<RunOutcome> = turn
+                let runs: Vec<CommandOutcome> = turn
                     .commands
                     .iter()
                     .filter(|run| run.name == self.name)
                     .map(|run| run.outcome)
                     .collect();
                 let with = |outcome| runs.iter().filter(|one| **one == outcome).count();
-                let parts =
-                    [(with(RunOutcome::Failed), "failed"), (with(RunOutcome::Passed), "passed")];
+                let parts = [
+                    (with(CommandOutcome::Failed), "failed"),
+                    (with(CommandOutcome::Passed), "passed"),
+                ];
                 let counts = parts.iter().filter(|(times, _)| *times > 0).map(|(times, word)| {
                     if *times == 1 { (*word).to_owned() } else { format!("{word} {times} times") }
                 });
@@ -372,9 +374,9 @@ impl TopicMap {
     /// The first event after a time in which a command passed.
     fn passed_after(&self, command: &str, at: Millis) -> Option<u64> {
         let turns = self.segments.iter().flat_map(|segment| &segment.turns);
-        let runs = turns
-            .flat_map(|turn| &turn.commands)
-            .filter(|run| run.outcome == RunOutcome::Passed && run.name == command && run.at > at);
+        let runs = turns.flat_map(|turn| &turn.commands).filter(|run| {
+            run.outcome == CommandOutcome::Passed && run.name == command && run.at > at
+        });
         runs.min_by_key(|run| (run.at, run.number)).map(|run| run.number)
     }
 }

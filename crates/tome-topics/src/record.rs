@@ -1,7 +1,7 @@
 //! A segment as topics see it: what it touched, ran and decided, with the events that show it.
 
 use serde::{Deserialize, Serialize};
-use tome_model::{Agent, FactKind, Millis, NodeId, SessionId};
+use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, NodeId, SessionId};
 
 /// A segment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,32 +101,6 @@ pub struct FileRecord {
     pub number: u64,
 }
 
-/// The effect of a turn on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FileAction {
-    /// The file is new.
-    Created,
-    /// The file was edited or written over.
-    Changed,
-    /// The file was deleted.
-    Deleted,
-    /// The file was only read.
-    Read,
-}
-
-impl FileAction {
-    /// The word on a page.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Changed => "changed",
-            Self::Deleted => "deleted",
-            Self::Read => "read",
-        }
-    }
-}
-
 /// A file or folder that was renamed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MoveRecord {
@@ -146,23 +120,11 @@ pub struct CommandRecord {
     /// Its short name, such as `cargo test`.
     pub name: String,
     /// How it ended.
-    pub outcome: RunOutcome,
+    pub outcome: CommandOutcome,
     /// Number of the event that shows it.
     pub number: u64,
     /// When it ran.
     pub at: Millis,
-}
-
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunOutcome {
-    /// It passed.
-    Passed,
-    /// It failed.
-    Failed,
-    /// The record does not show it.
-    Unknown,
 }
 
 /// The message of a failed command.

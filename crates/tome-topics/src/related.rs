@@ -72,7 +72,7 @@ impl TopicMap {
                 let changed: BTreeSet<String> = turn
                     .files
                     .iter()
-                    .filter(|file| file.action != crate::FileAction::Read)
+                    .filter(|file| file.action != tome_model::FileAction::Read)
                     .map(|file| self.renames.newest_name(&file.path))
                     .collect();
                 if changed.contains(&named.name) {

@@ -17,7 +17,7 @@ use crate::model_key::KeySource;
 const ATTEMPTS: u32 = 3;
 const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-pub const MODEL_SETUP_HINT: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config` lists all settings";
+pub const MODEL_SETUP_HINT: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config --all` lists all settings";
 
 /// Builds the configured chat model; `None` if none is configured. The model retries transient errors,
 /// charges every attempt to `budget`, and stops waiting at `stop`. Sends nothing yet.

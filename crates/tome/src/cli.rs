@@ -190,7 +190,7 @@ pub enum Command {
     /// Search everything that was said, done or noted
     #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
-    /// Search and read at a full screen: type, choose, read, resume
+    /// Search and read in a full-screen view: type, choose, read, resume
     Browse(browse::BrowseArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
@@ -246,7 +246,7 @@ pub enum Command {
     /// Stop recording for a while, or until `tome unpause`
     #[command(after_help = capture::PAUSE_HELP)]
     Pause(capture::PauseArgs),
-    /// Record again
+    /// Resume recording
     Unpause,
     /// Show the settings that differ from their defaults, or change one
     Config(config::ConfigArgs),
@@ -387,11 +387,11 @@ pub struct HookArgs {
 /// `tome admin`
 #[derive(Debug, Subcommand)]
 pub enum AdminCommand {
-    /// Flush memtables to disk
+    /// Write buffered data to disk
     Flush,
     /// Compact the stores
     Compact,
-    /// Show each store's background workers and their progress
+    /// Show each store's projections and their progress
     Status,
     /// Verify every store file, and every node of the contents against the events
     Verify(ProjectFilter),

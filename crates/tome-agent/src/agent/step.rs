@@ -14,7 +14,7 @@ use super::resume::{META_CALL, META_STEP};
 use super::{Agent, AgentEvent, AgentRun};
 use crate::SessionEvent;
 use crate::context::{ContextUnit, ContextWindow, cap_tokens};
-use crate::tools::{ToolOutcome, cancelled_outcome};
+use crate::tools::{FinishedToolCall, cancelled_outcome};
 
 impl Agent {
     pub(super) fn run_tool_calls(
@@ -66,7 +66,7 @@ impl Agent {
         &mut self,
         step: &str,
         call: &ToolCall,
-        ran: &ToolOutcome,
+        ran: &FinishedToolCall,
     ) -> LoggedEvent {
         let memory = Arc::clone(&self.memory);
         let tool = Tool {

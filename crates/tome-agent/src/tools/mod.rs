@@ -56,7 +56,7 @@ pub struct Toolbox {
 
 /// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolOutcome {
+pub struct FinishedToolCall {
     /// The result for the model.
     pub result: ToolResult,
     /// The arguments as JSON, or as a string if they are not valid JSON.
@@ -99,7 +99,7 @@ impl Toolbox {
         memory: &dyn MemoryTools,
         call: &ToolCall,
         stop: &CancelToken,
-    ) -> ToolOutcome {
+    ) -> FinishedToolCall {
         let raw = call.arguments.trim();
         let parsed = serde_json::from_str::<Map<String, Value>>(match raw {
             // Models send these to tools without parameters.
@@ -122,7 +122,7 @@ impl Toolbox {
         let failed = answer.is_err();
         let text = answer.unwrap_or_else(|problem| format!("Error: {problem}"));
         let text = if text.is_empty() { "(no output)".to_owned() } else { text };
-        ToolOutcome { result: ToolResult { id: call.id.clone(), text, failed }, input }
+        FinishedToolCall { result: ToolResult { id: call.id.clone(), text, failed }, input }
     }
 
     fn dispatch(
@@ -155,9 +155,9 @@ fn catch_panic(name: &str, run: impl FnOnce() -> Result<String, String>) -> Resu
 }
 
 /// The outcome of a call that was skipped because the run was cancelled.
-pub(crate) fn cancelled_outcome(call: &ToolCall) -> ToolOutcome {
+pub(crate) fn cancelled_outcome(call: &ToolCall) -> FinishedToolCall {
     let text = "Error: not run because the user stopped the agent".to_owned();
     let input = serde_json::from_str(&call.arguments)
         .unwrap_or_else(|_| Value::String(call.arguments.clone()));
-    ToolOutcome { result: ToolResult { id: call.id.clone(), text, failed: true }, input }
+    FinishedToolCall { result: ToolResult { id: call.id.clone(), text, failed: true }, input }
 }

@@ -1,10 +1,10 @@
 //! The commands that check a project and passed: each suite once, as it can be run again.
 
-use tome_model::FactKind;
+use tome_model::{CommandOutcome, FactKind};
 
 use super::chain::split_words;
 use super::command_name::{strip_wrappers, writes_files};
-use super::commands::{CommandOutcome, CommandRun};
+use super::commands::CommandRun;
 use super::draft_fact::{DraftFact, build_evidence};
 use super::turn::Turn;
 

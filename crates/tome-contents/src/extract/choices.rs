@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use tome_model::{Event, FactKind, Tool};
+use tome_model::{Event, FactKind, FileAction, Tool};
 use tome_text::count_words;
 
 use super::answer::find_closing_question;
@@ -14,7 +14,6 @@ use super::courtesy::strip_courtesy;
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, build_evidence};
 use super::facts::refers_by_number;
 use super::failures::score_failure;
-use super::files::FileTouchKind;
 use super::problems::is_chore_offer;
 use super::prompt_facts::is_unsure;
 use super::prose::{MessageParts, SentenceShape};
@@ -114,7 +113,7 @@ pub(super) fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFa
         && turn.prompt_parts.sentences.len() == 1
         && count_words(&first.plain) <= CONSENT_WORDS_MAX;
     // Leave to commit or to look is no decision: the plan must name steps, and change files.
-    let changes = turn.files.iter().any(|file| file.action != FileTouchKind::Read);
+    let changes = turn.files.iter().any(|file| file.action != FileAction::Read);
     let (at, proposal) = before.conclusion.as_ref().filter(|(_, plan)| {
         agrees && before.is_proposal() && changes && !turn.is_interrupted && plan.items.len() >= 2
     })?;

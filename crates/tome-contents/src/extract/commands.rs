@@ -4,7 +4,7 @@
 //! nothing after it hides its own code, and that it failed only if no other command could have.
 
 use serde_json::Value;
-use tome_model::{Event, Tool};
+use tome_model::{CommandOutcome, Event, Tool};
 
 use super::chain::{ChainJoint, ChainPart, split_chain};
 use super::command_context::{CommandContext, read_contexts};
@@ -15,19 +15,6 @@ use super::failures::{
 use super::files::find_text_field;
 use super::outcome::{ToolOutcome, read_outcome};
 use super::text::output_texts;
-
-/// How a command ended, as far as its payload shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommandOutcome {
-    /// It passed.
-    Passed,
-    /// It failed.
-    Failed,
-    /// It ran into a time limit.
-    TimedOut,
-    /// Rejected, interrupted, not run, or not told.
-    Unknown,
-}
 
 /// A command that a tool call ran.
 #[derive(Debug, Clone)]

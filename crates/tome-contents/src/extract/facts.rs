@@ -1,10 +1,10 @@
 //! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
 
-use tome_model::{Event, FactKind};
+use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::{is_check_report, is_empty_phrase, is_generic_sentence, names_subject};
-use super::changes::{changed_files, render_changes};
+use super::changed_files::{changed_files, render_changes};
 use super::checks::add_checks;
 use super::choices::{find_choices, find_chosen_answer, find_consent, find_option_choice};
 use super::clause::capitalize;
@@ -12,7 +12,6 @@ use super::commits::FinishedRebase;
 use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
 use super::failures::render_failure_message;
-use super::files::FileTouchKind;
 use super::problems::{add_problems, find_open_end};
 use super::prompt_facts::{add_prompt_facts, read_rejection};
 use super::reaction::Reaction;
@@ -270,7 +269,7 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Option<DraftFact> {
 /// or what the user objected to next, counts for less.
 fn weigh_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, text: &str) -> u32 {
     const TEXT_CHARS: usize = 160;
-    let files = turn.files.iter().filter(|file| file.action != FileTouchKind::Read).count();
+    let files = turn.files.iter().filter(|file| file.action != FileAction::Read).count();
     let length = text.chars().count().min(TEXT_CHARS) * 10 / TEXT_CHARS;
     let work = turn.events.len().min(20) + files.min(5) * 3 + turn.commits.len().min(2) * 4;
     let is_rejected = next.is_some_and(|next| next.reaction == Reaction::Correction);

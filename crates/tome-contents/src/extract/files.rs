@@ -1,8 +1,9 @@
 //! Parses which files a tool call changed or read, for the tools of the supported agents.
 
 use serde_json::Value;
-use tome_model::{Event, Tool};
+use tome_model::{Event, FileAction, Tool};
 
+use super::outcome::{ToolOutcome, read_outcome};
 use super::terms::base_name;
 use super::text::{collect_strings, head_and_tail};
 
@@ -12,30 +13,17 @@ const PATCH_TAIL_BYTES_MAX: usize = 16 * 1024;
 /// Files per tool call that are counted.
 const FILES_MAX: usize = 40;
 
-/// The effect of a tool call on a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum FileTouchKind {
-    /// The file is new.
-    Created,
-    /// The file was edited or written over.
-    Changed,
-    /// The file was deleted.
-    Deleted,
-    /// The file was only read.
-    Read,
-}
-
 /// A file that a tool call acted on; `raw` is the verbatim text that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TouchedFile<'a> {
     pub(super) path: &'a str,
     pub(super) raw: &'a str,
-    pub(super) action: FileTouchKind,
+    pub(super) action: FileAction,
 }
 
 /// Returns the files that a tool call changes, as the agent names them, without those it deletes.
 pub fn list_edited_files(tool: &Tool) -> Vec<&str> {
-    use FileTouchKind::{Changed, Created};
+    use FileAction::{Changed, Created};
     let files = parse_files(tool).into_iter();
     files.filter(|file| matches!(file.action, Changed | Created)).map(|file| file.path).collect()
 }
@@ -59,15 +47,15 @@ fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
         | "replace_string_in_file"
         | "multi_edit"
         | "insert"
-        | "smart_edit" => single_file(tool, FileTouchKind::Changed),
+        | "smart_edit" => single_file(tool, FileAction::Changed),
         "write" | "write_file" | "create" | "create_file" | "write_to_file" => {
             single_file(tool, write_action(tool, name))
         }
         "str_replace_editor" | "str_replace_based_edit_tool" => {
             match find_text_field(&tool.input, &["command"]) {
-                Some("view") => single_file(tool, FileTouchKind::Read),
-                Some("create") => single_file(tool, FileTouchKind::Created),
-                _ => single_file(tool, FileTouchKind::Changed),
+                Some("view") => single_file(tool, FileAction::Read),
+                Some("create") => single_file(tool, FileAction::Created),
+                _ => single_file(tool, FileAction::Changed),
             }
         }
         "apply_patch" | "patch" | "applypatch" => collect_strings(&tool.input)
@@ -75,14 +63,15 @@ fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
             .flat_map(parse_patch_files)
             .take(FILES_MAX)
             .collect(),
-        "delete_file" | "delete" => single_file(tool, FileTouchKind::Deleted),
+        "delete_file" | "delete" => single_file(tool, FileAction::Deleted),
         "read" | "view" | "read_file" | "read_many_files" | "notebookread" => {
-            single_file(tool, FileTouchKind::Read)
+            single_file(tool, FileAction::Read)
         }
         _ => Vec::new(),
     }
 }
 
+/// Whether a call on files did nothing.
 fn has_failed(event: &Event, tool: &Tool) -> bool {
     const REFUSED: [&str; 5] = [
         "Error",
@@ -91,29 +80,29 @@ fn has_failed(event: &Event, tool: &Tool) -> bool {
         "String to replace not found",
         "File has not been read",
     ];
-    event.meta.get("failed").and_then(Value::as_bool) == Some(true)
-        || tool
-            .output
-            .as_str()
-            .is_some_and(|text| REFUSED.iter().any(|mark| text.starts_with(mark)))
-        || find_text_field(&tool.output, &["resultType"])
-            .is_some_and(|kind| kind == "failure" || kind == "denied")
+    let is_refused = |text: &str| REFUSED.iter().any(|beginning| text.starts_with(beginning));
+    // Not its exit code: the text of a file may mention one.
+    let outcome = read_outcome(event, tool);
+    event.is_marked_failed()
+        || tool.output.as_str().is_some_and(is_refused)
+        || !matches!(outcome, ToolOutcome::Exited(_)) && outcome.has_passed() == Some(false)
+        || find_text_field(&tool.output, &["resultType"]) == Some("failure")
 }
 
 /// A write creates a file only if the tool's output says so; the file may have existed.
-fn write_action(tool: &Tool, name: &str) -> FileTouchKind {
+fn write_action(tool: &Tool, name: &str) -> FileAction {
     let says = |text: &&str| {
         let head: String = text.chars().take(200).collect::<String>().to_lowercase();
         head == "create" || head.contains("created") || head.contains("new file")
     };
     if name.starts_with("create") || collect_strings(&tool.output).iter().take(8).any(says) {
-        FileTouchKind::Created
+        FileAction::Created
     } else {
-        FileTouchKind::Changed
+        FileAction::Changed
     }
 }
 
-fn single_file(tool: &Tool, touch: FileTouchKind) -> Vec<TouchedFile<'_>> {
+fn single_file(tool: &Tool, touch: FileAction) -> Vec<TouchedFile<'_>> {
     #[rustfmt::skip]
     const FIELDS: [&str; 8] = [
         "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
@@ -137,12 +126,12 @@ fn is_path(path: &str) -> bool {
 
 /// Returns the files named in a patch, in Codex's format or as a unified diff.
 pub(super) fn parse_patch_files(text: &str) -> Vec<TouchedFile<'_>> {
-    const FORMS: [(&str, FileTouchKind); 5] = [
-        ("*** Update File: ", FileTouchKind::Changed),
-        ("*** Add File: ", FileTouchKind::Created),
-        ("*** Delete File: ", FileTouchKind::Deleted),
-        ("*** Move to: ", FileTouchKind::Created),
-        ("+++ b/", FileTouchKind::Changed),
+    const FORMS: [(&str, FileAction); 5] = [
+        ("*** Update File: ", FileAction::Changed),
+        ("*** Add File: ", FileAction::Created),
+        ("*** Delete File: ", FileAction::Deleted),
+        ("*** Move to: ", FileAction::Created),
+        ("+++ b/", FileAction::Changed),
     ];
     let mut found: Vec<TouchedFile<'_>> = Vec::new();
     for line in head_and_tail(text, PATCH_HEAD_BYTES_MAX, PATCH_TAIL_BYTES_MAX)

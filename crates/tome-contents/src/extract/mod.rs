@@ -1,17 +1,23 @@
 //! The built-in summarizer: extractive, deterministic, without a model. It reads the turns of a
 //! segment, collects their facts, and writes pages from them in fixed phrases.
 //!
+//! In order of reading: `prose` separates the words of a message from code and logs; `request`,
+//! `answer` and `reaction` find what was asked, answered and objected; `tool_call`, `outcome`,
+//! `commands`, `commits` and `files` read tool calls; `turn` puts these together. From turns, `facts`
+//! collects statements, and `title`, `bullets`, `period_page` and `session` write pages. How a call
+//! ended is decided in `outcome`, how each command of a chain ended in `commands`; `failures` finds the
+//! line that explains it.
+//!
 //! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
 //! say; a huge text costs no more than its head and tail.
 
-mod activity;
 mod answer;
 mod answer_score;
 mod bullets;
 mod call_line;
 mod cause;
 mod chain;
-mod changes;
+mod changed_files;
 mod checks;
 mod choices;
 mod clause;
@@ -22,6 +28,7 @@ mod commit_message;
 mod commits;
 mod courtesy;
 mod cues;
+mod draft_activity;
 mod draft_fact;
 mod facts;
 mod failures;
@@ -29,6 +36,7 @@ mod files;
 mod keywords;
 mod outcome;
 mod passage;
+mod period_page;
 mod plan;
 mod problems;
 mod prompt_facts;
@@ -36,7 +44,6 @@ mod prose;
 mod reaction;
 mod request;
 mod reverted;
-mod rollup;
 mod session;
 mod similarity;
 mod statement;
@@ -49,9 +56,9 @@ mod unfinished;
 mod verdict;
 mod work;
 
-use tome_model::{Event, EventKind, FactKind};
+use tome_model::{Event, EventKind, FactKind, FileAction};
 
-use self::changes::changed_files;
+use self::changed_files::changed_files;
 use self::facts::SegmentFacts;
 use self::keywords::KeywordCounter;
 use self::terms::{TermKind, base_name};
@@ -59,11 +66,10 @@ use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
 
-pub(crate) use activity::read_activity;
 pub use call_line::shorten_path;
-pub use commands::CommandOutcome;
 pub use commit_message::CommitMessage;
-pub use files::{FileTouchKind, list_edited_files};
+pub(crate) use draft_activity::read_activity;
+pub use files::list_edited_files;
 pub use outcome::ToolOutcome;
 pub use passage::{find_answer, is_narration, states_cause};
 pub use prose::prompt_text;
@@ -102,7 +108,7 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
-        Ok(rollup::summarize_period(input))
+        Ok(period_page::summarize_period(input))
     }
 }
 
@@ -153,7 +159,7 @@ fn collect_keywords(segment: &SegmentFacts<'_>, events: &[Event]) -> Vec<String>
             }
         }
         for file in &turn.files {
-            let is_read = file.action == FileTouchKind::Read;
+            let is_read = file.action == FileAction::Read;
             let worth = if is_read { 1 } else { 3 + file.times.min(4) };
             keywords.add_term(base_name(file.path), TermKind::File, worth, true);
         }

@@ -95,7 +95,7 @@ pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
         return ToolOutcome::NoResult;
     }
     let is_set = |value: Option<&Value>| value.and_then(Value::as_bool) == Some(true);
-    let failed = is_set(event.meta.get("failed")) || is_set(tool.output.get("is_error"));
+    let failed = event.is_marked_failed();
     let result = find_text_field(&tool.output, &["resultType"]);
     let texts = output_texts(event);
     let first = texts.iter().map(|text| text.trim_start()).find(|text| !text.is_empty());

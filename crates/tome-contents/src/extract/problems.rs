@@ -1,6 +1,6 @@
 //! Finds what went wrong in a segment, and what is left open.
 
-use tome_model::{Event, FactKind};
+use tome_model::{CommandOutcome, Event, FactKind, FileAction};
 use tome_text::count_words;
 
 use super::answer::find_closing_question;
@@ -8,15 +8,15 @@ use super::cause::names_cause;
 use super::checks::covers;
 use super::clause::{capitalize, cut_clause};
 use super::command_name::writes_files;
-use super::commands::{CommandOutcome, CommandRun, find_command_line};
+use super::commands::{CommandRun, find_command_line};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::{render_failure_message, split_location};
-use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
+use super::files::{find_text_field, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::to_lower;
-use super::turn::{FileActivity, Turn};
+use super::turn::{Turn, TurnFile};
 use crate::Evidence;
 
 /// Failures of commands that build or check, with whether the same command passed later.
@@ -179,7 +179,7 @@ fn is_own_slip(turns: &[Turn<'_>], events: &[Event], problem: &Problem<'_, '_>) 
     let is_own = |path: &str| {
         turn.files.iter().any(|file| {
             file.path == path
-                && file.action == FileTouchKind::Created
+                && file.action == FileAction::Created
                 && file.event < problem.run.event
         })
     };
@@ -302,8 +302,7 @@ fn changed_between(events: &[Event], after: usize, before: usize) -> Vec<Changed
         let patch = find_command_line(tool).filter(|line| line.contains("*** Begin Patch"));
         let patched = patch.map(parse_patch_files).unwrap_or_default();
         for file in parse_touched_files(event, tool).into_iter().chain(patched) {
-            if file.action != FileTouchKind::Read
-                && !found.iter().any(|known| known.path == file.path)
+            if file.action != FileAction::Read && !found.iter().any(|known| known.path == file.path)
             {
                 found.push(ChangedFile { path: file.path, raw: file.raw, event: at });
             }
@@ -341,9 +340,8 @@ pub(super) fn is_chore_offer(question: &str) -> bool {
 /// The files that a turn changed after its last commit.
 fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
-    let is_left = |file: &&FileActivity<'_>| {
-        file.action != FileTouchKind::Read && file.last_event > committed
-    };
+    let is_left =
+        |file: &&TurnFile<'_>| file.action != FileAction::Read && file.last_event > committed;
     let changed: Vec<&str> = turn.files.iter().filter(is_left).map(|file| file.path).collect();
     (!changed.is_empty()).then(|| describe_paths(&changed))
 }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tome_model::Event;
+use tome_model::{Event, FileAction};
 
-use super::files::{FileTouchKind, find_text_field, parse_touched_files};
+use super::files::{find_text_field, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 
 /// Edits of one file that are compared.
@@ -32,7 +32,7 @@ pub(super) fn find_reverted(events: &[Event]) -> BTreeSet<&str> {
             continue;
         }
         for touched in parse_touched_files(event, tool) {
-            if touched.action == FileTouchKind::Read {
+            if touched.action == FileAction::Read {
                 continue;
             }
             let file = files.entry(touched.path).or_default();

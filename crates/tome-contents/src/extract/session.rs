@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use tome_model::{Event, FactKind};
+use tome_model::{Event, FactKind, FileAction};
 use tome_text::{collapse_whitespace, truncate_words};
 
 use super::answer::{find_closing_question, find_conclusion, find_statement};
-use super::changes::{changed_files, render_changes_without_counts};
+use super::changed_files::{changed_files, render_changes_without_counts};
 use super::clause::cut_clause;
 use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
-use super::files::FileTouchKind;
 use super::reverted::find_reverted;
 use super::statement::end_lead;
 use super::text::to_lower;
@@ -77,7 +76,7 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
     let turns = session.turns.iter().enumerate().map(|(index, turn)| {
         let answer = turn.final_answer(events);
-        let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
+        let changed = turn.files.iter().filter(|file| file.action != FileAction::Read);
         TurnFacts {
             events: turn.events.clone(),
             prompt: turn.prompt,
@@ -96,9 +95,9 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
             path: file.path.to_owned(),
             action: match file.action {
                 _ if reverted.contains(file.path) => REVERTED,
-                FileTouchKind::Created => "created",
-                FileTouchKind::Deleted => "deleted",
-                FileTouchKind::Changed | FileTouchKind::Read => "changed",
+                FileAction::Created => "created",
+                FileAction::Deleted => "deleted",
+                FileAction::Changed | FileAction::Read => "changed",
             },
             edits: u64::from(file.times),
         })

@@ -7,14 +7,14 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, EventKind, FactKind};
+use tome_model::{Event, EventKind, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::{
     begins_with_pronoun, is_check_report, names_subject, says_what, strip_verdict,
 };
 use super::answer_score::VERY_SURE;
-use super::changes::{changed_files, render_changes_without_counts};
+use super::changed_files::{changed_files, render_changes_without_counts};
 use super::clause::{
     TITLE_WORDS_MAX, capitalize, closes_unopened_parenthesis, is_dangling, render_title,
 };
@@ -22,7 +22,6 @@ use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
-use super::files::FileTouchKind;
 use super::prose::is_prose;
 use super::request::{UserRequest, is_harness_message, parse_request, refers_without_naming};
 use super::similarity::TermSet;
@@ -295,7 +294,7 @@ fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
     for turn in turns {
         turn.request.iter().for_each(|request| add(&request.text));
         turn.conclusion.iter().for_each(|(_, found)| add(&found.text));
-        for file in turn.files.iter().filter(|file| file.action != FileTouchKind::Read) {
+        for file in turn.files.iter().filter(|file| file.action != FileAction::Read) {
             add(&base_name(file.path).replace('_', " "));
         }
     }
@@ -363,7 +362,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     // Among the requests of a day, the one that led to the most changes names it.
     let changed: u32 = changed_files(turns)
         .iter()
-        .map(|file| if file.action == FileTouchKind::Created { 2 } else { 1 })
+        .map(|file| if file.action == FileAction::Created { 2 } else { 1 })
         .sum();
     let weight = source + if source == FROM_REQUEST { changed.min(4) } else { 0 };
     title(&text, weight, vec![build_evidence(request.event, request.raw)])
@@ -423,7 +422,7 @@ fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
     let read: Vec<_> = turns
         .iter()
         .flat_map(|turn| &turn.files)
-        .filter(|file| file.action == FileTouchKind::Read)
+        .filter(|file| file.action == FileAction::Read)
         .collect();
     if let Some(first) = read.first() {
         let names: Vec<&str> = read.iter().take(3).map(|file| base_name(file.path)).collect();

@@ -1,12 +1,12 @@
 //! A single tool call as a reader of the conversation sees it.
 
-use tome_model::{Event, Tool};
+use tome_model::{CommandOutcome, Event, FileAction, Tool};
 
 use super::call_line::{describe_call, describe_commit};
-use super::commands::{CommandOutcome, find_command_line, parse_command_runs};
+use super::commands::{find_command_line, parse_command_runs};
 use super::commit_message::{CommitMessage, read_commit_message};
 use super::failures::render_failure_message;
-use super::files::{FileTouchKind, parse_touched_files};
+use super::files::parse_touched_files;
 use super::outcome::{ToolOutcome, read_error, read_outcome};
 
 /// A tool call: its outcome, and the command or the files that it is about.
@@ -23,14 +23,14 @@ pub struct ToolCall<'a> {
     /// The message of the commit that the command makes.
     pub commit: Option<CommitMessage>,
     /// Files that it created, changed, deleted or read, as the agent named them.
-    pub files: Vec<(&'a str, FileTouchKind)>,
+    pub files: Vec<(&'a str, FileAction)>,
 }
 
 /// Reads the tool call of an event; `None` if the event is none.
 pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
     let tool = event.tool.as_ref()?;
     let files = parse_touched_files(event, tool).into_iter().map(|file| (file.path, file.action));
-    let files: Vec<(&str, FileTouchKind)> = files.collect();
+    let files: Vec<(&str, FileAction)> = files.collect();
     let (outcome, reason) = judge_call(event, tool);
     let command = find_command_line(tool);
     let commit = command.and_then(read_commit_message);

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use tome_model::{Event, EventKind, Role};
+use tome_model::{Event, EventKind, FileAction, Role};
 
 use super::answer::find_conclusion;
 use super::answer_score::SURE;
@@ -12,7 +12,7 @@ use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
 };
 use super::cues::{Cue, find_cue};
-use super::files::{FileTouchKind, parse_patch_files, parse_touched_files};
+use super::files::{parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::plan::{PlanHeading, find_plan};
 use super::prose::{MessageParts, prompt_text, split_message};
@@ -52,14 +52,14 @@ pub fn is_prompt(event: &Event) -> bool {
 
 /// A file that a turn touched.
 #[derive(Debug, Clone)]
-pub(super) struct FileActivity<'a> {
+pub(super) struct TurnFile<'a> {
     pub(super) path: &'a str,
     /// The verbatim text that names it.
     pub(super) raw: &'a str,
     /// The first and the last event that touched it so.
     pub(super) event: usize,
     pub(super) last_event: usize,
-    pub(super) action: FileTouchKind,
+    pub(super) action: FileAction,
     pub(super) times: u32,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct Turn<'a> {
     /// The conclusion of the final answer and the event that holds it.
     pub(super) conclusion: Option<(usize, AnswerSentence<'a>)>,
     pub(super) plan: Option<PlanHeading<'a>>,
-    pub(super) files: Vec<FileActivity<'a>>,
+    pub(super) files: Vec<TurnFile<'a>>,
     pub(super) runs: Vec<CommandRun<'a>>,
     pub(super) commits: Vec<MadeCommit<'a>>,
     pub(super) pulls: Vec<NamedPull<'a>>,
@@ -222,35 +222,37 @@ impl<'a> Turn<'a> {
         self.commits.push(commit);
     }
 
-    fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileTouchKind) {
-        let is_read = action == FileTouchKind::Read;
+    fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileAction) {
+        let is_read = action == FileAction::Read;
         let existing = self
             .files
             .iter_mut()
-            .find(|file| file.path == path && (file.action == FileTouchKind::Read) == is_read);
+            .find(|file| file.path == path && (file.action == FileAction::Read) == is_read);
         match existing {
             Some(file) => {
                 file.times += 1;
                 file.last_event = at;
-                if action == FileTouchKind::Deleted {
+                if action == FileAction::Deleted {
                     file.action = action;
                 }
             }
-            None => self.files.push(FileActivity {
-                path,
-                raw,
-                event: at,
-                last_event: at,
-                action,
-                times: 1,
-            }),
+            None => {
+                self.files.push(TurnFile {
+                    path,
+                    raw,
+                    event: at,
+                    last_event: at,
+                    action,
+                    times: 1,
+                });
+            }
         }
     }
 
     /// Whether it changed files, made commits or ran more than inspections.
     pub(super) fn has_work(&self) -> bool {
         !self.commits.is_empty()
-            || self.files.iter().any(|file| file.action != FileTouchKind::Read)
+            || self.files.iter().any(|file| file.action != FileAction::Read)
             || self.runs.iter().any(|run| run.is_major)
     }
 

@@ -1,8 +1,9 @@
 //! Builds the text that Tome injects into an agent's context, within a hard token budget.
 //!
 //! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out.
-//! `start`, `resume`, `hints`, `nudge`, `edit_decision` and `subagent` define the texts;
-//! `session_state` and `open_work` describe a session. `gather` reads the sources, `injection_state`
+//! `start_text`, `resume`, `hints`, `nudge`, `edit_decision`, `subagent` and `rules` define the texts;
+//! `session_state`, `open_work` and `known` describe a session. `gather` reads the sources, `injector`
+//! puts the steps together, `injection_state`
 //! stores what a session was given, and `injection_log` logs injections. Deadlines are the caller's:
 //! every step can be skipped.
 

@@ -96,7 +96,7 @@ fn sealer(text_bytes_max: usize) -> Sealer {
 fn draft(text: &str) -> Draft {
     let path = format!("/home/dev/{TOKEN}");
     Draft {
-        identity: Identity::Repeats("key".to_owned()),
+        identity: Identity::ByText("key".to_owned()),
         cwd: path.clone(),
         project: Some(path),
         ..prompt_draft("unused", "s1", Millis(1_794_646_800_000), text)

@@ -1,11 +1,11 @@
 //! From a stored segment to its record.
 
-use tome_contents::{CommandOutcome, FileTouchKind, TurnActivity, load_activity};
+use tome_contents::{TurnActivity, load_activity};
 use tome_home::{HomeError, Store};
 use tome_model::{FactKind, Node};
 use tome_topics::{
-    CommandRecord, ErrorRecord, FactRecord, FileAction, FileRecord, MoveRecord, RunOutcome,
-    SegmentRecord, TurnRecord, normalize_path,
+    CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
+    normalize_path,
 };
 
 /// Characters of a segment's text that are embedded.
@@ -89,12 +89,7 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
     let files = turn.files.iter().filter_map(|file| {
         Some(FileRecord {
             path: relative(&file.path)?,
-            action: match file.action {
-                FileTouchKind::Created => FileAction::Created,
-                FileTouchKind::Changed => FileAction::Changed,
-                FileTouchKind::Deleted => FileAction::Deleted,
-                FileTouchKind::Read => FileAction::Read,
-            },
+            action: file.action,
             times: file.times,
             number: file.number,
         })
@@ -125,11 +120,7 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
             .iter()
             .map(|run| CommandRecord {
                 name: run.name.clone(),
-                outcome: match run.outcome {
-                    CommandOutcome::Passed => RunOutcome::Passed,
-                    CommandOutcome::Failed => RunOutcome::Failed,
-                    CommandOutcome::TimedOut | CommandOutcome::Unknown => RunOutcome::Unknown,
-                },
+                outcome: run.outcome,
                 number: run.number,
                 at: run.at,
             })

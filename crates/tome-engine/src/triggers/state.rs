@@ -28,7 +28,7 @@ pub struct TriggerState {
     tasks: TaskList,
     /// The plan to replan at the next event that accepts text.
     carried: Option<String>,
-    in_loop: LoopState,
+    in_turn: TurnState,
     work: WorkState,
     pace: ReminderPace,
 }
@@ -36,7 +36,7 @@ pub struct TriggerState {
 /// Flags since the last prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct LoopState {
+struct TurnState {
     replanned: bool,
     edited: bool,
     /// The agent is answering the request to store, so its tool calls do not count as work.
@@ -63,7 +63,7 @@ impl Default for TriggerState {
             recent: RecentEvents::default(),
             tasks: TaskList::default(),
             carried: None,
-            in_loop: LoopState::default(),
+            in_turn: TurnState::default(),
             work: WorkState::default(),
             pace: ReminderPace::default(),
         }
@@ -119,12 +119,12 @@ impl TriggerState {
     pub fn mark_missed(&mut self, due: &DueInjection, settings: &TriggerSettings) {
         match due {
             DueInjection::Replan { about } => {
-                self.in_loop.replanned = false;
+                self.in_turn.replanned = false;
                 // Keep a newer plan.
                 self.carried.get_or_insert_with(|| about.clone());
             }
             DueInjection::Store { why, frustrated } => {
-                self.in_loop.storing = false;
+                self.in_turn.storing = false;
                 self.work.restore(*why, *frustrated);
             }
             DueInjection::Overview { .. } => self.pace.mark_missed(settings),
@@ -139,7 +139,7 @@ impl TriggerState {
         if texts::is_own_text(seen.text) {
             return None;
         }
-        self.in_loop = LoopState::default();
+        self.in_turn = TurnState::default();
         self.pace.on_prompt();
         self.work.frustrated |= frustration::is_frustrated(&strip_injections(seen.text));
         self.take_due(settings)
@@ -153,7 +153,7 @@ impl TriggerState {
     ) -> Option<DueInjection> {
         let failed = seen.is_failed();
         self.pace.on_tool_call();
-        if !self.in_loop.storing {
+        if !self.in_turn.storing {
             self.count_call(tool, failed);
         }
         if failed {
@@ -172,13 +172,13 @@ impl TriggerState {
         self.work.planned |= std::mem::take(&mut self.work.proposed);
         if !failed && tool_calls::is_edit(tool) {
             self.work.edited = true;
-            self.in_loop.edited = true;
+            self.in_turn.edited = true;
         }
     }
 
     /// Handles a plan made with a tool.
     fn on_plan(&mut self, plan: DetectedPlan, settings: &TriggerSettings) {
-        if plan.steps <= settings.plan_steps || self.in_loop.storing {
+        if plan.steps <= settings.plan_steps || self.in_turn.storing {
             return;
         }
         self.work.planned = true;
@@ -186,7 +186,7 @@ impl TriggerState {
     }
 
     fn carry_plan(&mut self, plan: DetectedPlan) {
-        if !self.in_loop.replanned {
+        if !self.in_turn.replanned {
             self.carried = Some(plan.about);
         }
     }
@@ -194,7 +194,7 @@ impl TriggerState {
     /// Handles a reply that may be a plan. A reply after edits is a report, not a plan. A proposed
     /// plan counts as work only once the agent starts on it.
     fn on_reply(&mut self, reply: &str, settings: &TriggerSettings) -> Option<DueInjection> {
-        if self.in_loop.edited || self.in_loop.replanned || self.in_loop.storing {
+        if self.in_turn.edited || self.in_turn.replanned || self.in_turn.storing {
             return None;
         }
         let plan = plan::parse_reply(reply).filter(|plan| plan.steps > settings.plan_steps)?;
@@ -209,14 +209,14 @@ impl TriggerState {
         settings: &TriggerSettings,
     ) -> Option<DueInjection> {
         self.on_reply(seen.text, settings);
-        let storing = std::mem::take(&mut self.in_loop.storing);
+        let storing = std::mem::take(&mut self.in_turn.storing);
         if storing || seen.is_stop_hook_active() || seen.is_failed() || !settings.store {
             return None;
         }
         let why = self.work.store_reason(settings)?;
         let frustrated = self.work.frustrated;
         self.work.reset();
-        self.in_loop.storing = true;
+        self.in_turn.storing = true;
         Some(DueInjection::Store { why, frustrated })
     }
 
@@ -241,8 +241,8 @@ impl TriggerState {
     /// Handles `/clear`: drops the plan and work of the old conversation but keeps the reminder
     /// pace. As always, the next prompt begins a loop.
     fn on_clear(&mut self) -> Option<DueInjection> {
-        let Self { recent, in_loop, pace, .. } = std::mem::take(self);
-        *self = Self { recent, in_loop, pace, ..Self::default() };
+        let Self { recent, in_turn, pace, .. } = std::mem::take(self);
+        *self = Self { recent, in_turn, pace, ..Self::default() };
         None
     }
 
@@ -268,14 +268,14 @@ impl TriggerState {
 
     /// Returns what is due at an event that accepts text.
     fn take_due(&mut self, settings: &TriggerSettings) -> Option<DueInjection> {
-        if self.in_loop.storing {
+        if self.in_turn.storing {
             return None;
         }
         if let Some(about) = self.carried.take()
             && settings.replan
-            && !self.in_loop.replanned
+            && !self.in_turn.replanned
         {
-            self.in_loop.replanned = true;
+            self.in_turn.replanned = true;
             return Some(DueInjection::Replan { about });
         }
         let rounds = self.pace.take_due(settings)?;

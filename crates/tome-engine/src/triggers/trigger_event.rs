@@ -21,7 +21,7 @@ impl<'a> TriggerEvent<'a> {
         let Draft { identity, at, kind, text, tool, meta, .. } = draft;
         let sighting = match identity {
             Identity::Fixed(id) => TriggerFingerprint::new(*kind, id.as_str(), None),
-            Identity::Repeats(key) => TriggerFingerprint::new(*kind, key, Some(*at)),
+            Identity::ByText(key) => TriggerFingerprint::new(*kind, key, Some(*at)),
         };
         Self { kind: *kind, text, tool: tool.as_ref(), fingerprint: sighting, meta }
     }
@@ -60,8 +60,7 @@ impl<'a> TriggerEvent<'a> {
 
     /// Whether the call or the turn failed.
     pub(super) fn is_failed(&self) -> bool {
-        let refused = |tool: &Tool| tool.output.get("isError") == Some(&Value::Bool(true));
-        self.meta_flag("failed") || self.tool.is_some_and(refused)
+        tome_model::is_marked_failed(self.meta, self.tool)
     }
 
     /// Whether the user cleared the conversation.

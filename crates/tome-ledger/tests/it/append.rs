@@ -125,7 +125,7 @@ fn a_bad_event_fails_its_own_append_only(engine: StorageEngine) {
     assert!(error.to_string().starts_with("event deep cannot be stored: its JSON"), "{error}");
 
     let mut nul = draft("nul", 1, "x");
-    nul.identity = Identity::Repeats("a\0b".into());
+    nul.identity = Identity::ByText("a\0b".into());
     let error = ledger.append(new_events([nul])).unwrap_err();
     assert!(matches!(error, LedgerError::Rejected { .. }), "{error}");
 

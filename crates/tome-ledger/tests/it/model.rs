@@ -32,7 +32,7 @@ impl Model {
                 (Some(event), _) if event.at.distance_ms(draft.at) <= DUPLICATE_WINDOW_MS => {
                     return (id, AppendOutcome::Duplicate);
                 }
-                (Some(_), Identity::Repeats(_)) => occurrence += 1,
+                (Some(_), Identity::ByText(_)) => occurrence += 1,
             }
         };
         let position =

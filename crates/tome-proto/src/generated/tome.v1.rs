@@ -2988,14 +2988,14 @@ pub struct Finder {
     pub embedder: ::prost::alloc::string::String,
     /// Its endpoint; absent for the built-in embedder.
     #[prost(message, optional, tag = "2")]
-    pub far: ::core::option::Option<FarEmbedder>,
+    pub remote: ::core::option::Option<RemoteEmbedder>,
     /// One per counted store, and one for the coder's notebook.
     #[prost(message, repeated, tag = "3")]
     pub index_sets: ::prost::alloc::vec::Vec<FinderIndexSet>,
 }
 /// An embedding endpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FarEmbedder {
+pub struct RemoteEmbedder {
     /// Texts embedded since the daemon started.
     #[prost(uint64, tag = "1")]
     pub texts: u64,
@@ -3004,7 +3004,7 @@ pub struct FarEmbedder {
     pub problem: ::prost::alloc::string::String,
     /// Time until the next attempt; 0 for immediately.
     #[prost(uint64, tag = "3")]
-    pub again_in_ms: u64,
+    pub retry_in_ms: u64,
 }
 /// The indexes over one store, or over the coder's notebook.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -7454,7 +7454,7 @@ pub struct RecallRequest {
     pub regex: bool,
     /// Disable the relevance threshold; for measurements.
     #[prost(bool, tag = "14")]
-    pub no_floor: bool,
+    pub ignore_threshold: bool,
     /// The order of the hits: relevance or time; empty means relevance.
     #[prost(string, tag = "20")]
     pub sort: ::prost::alloc::string::String,

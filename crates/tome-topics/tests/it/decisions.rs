@@ -1,7 +1,7 @@
 //! The last decision about a file.
 
-use tome_model::{FactKind, Millis};
-use tome_topics::{FactRecord, FileAction, FileRecord, SegmentRecord, TopicMap};
+use tome_model::{FactKind, FileAction, Millis};
+use tome_topics::{FactRecord, FileRecord, SegmentRecord, TopicMap};
 
 use crate::generated::*;
 

@@ -1,9 +1,8 @@
 //! Made-up segments.
 
-use tome_model::{Agent, FactKind, Millis, NodeId, SessionId};
+use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, NodeId, SessionId};
 use tome_topics::{
-    CommandRecord, FactRecord, FileAction, FileRecord, GroupIds, RunOutcome, SegmentRecord,
-    TopicMap, TurnRecord, quantize,
+    CommandRecord, FactRecord, FileRecord, GroupIds, SegmentRecord, TopicMap, TurnRecord, quantize,
 };
 
 pub const DAY_MS: u64 = 24 * 3_600_000;
@@ -50,7 +49,7 @@ pub fn segment(number: usize, work: usize) -> SegmentRecord {
             ],
             commands: vec![CommandRecord {
                 name: "cargo test".to_owned(),
-                outcome: RunOutcome::Passed,
+                outcome: CommandOutcome::Passed,
                 number: number as u64 * 10 + 5,
                 at,
             }],

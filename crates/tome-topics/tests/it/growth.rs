@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::Millis;
-use tome_topics::{
-    FileAction, FileLookup, FileRecord, GroupIds, SegmentRecord, TopicKind, TopicMap,
-};
+use tome_model::{FileAction, Millis};
+use tome_topics::{FileLookup, FileRecord, GroupIds, SegmentRecord, TopicKind, TopicMap};
 
 use crate::generated::*;
 

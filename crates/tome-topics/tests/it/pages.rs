@@ -1,10 +1,10 @@
 //! Order of arrival, growth, rebuilds, pages.
 
 use proptest::prelude::*;
-use tome_model::{FactKind, Millis};
+use tome_model::{FactKind, FileAction, Millis};
 use tome_topics::{
-    ErrorRecord, FactRecord, FileAction, FileLookup, FileRecord, GroupIds, MoveRecord,
-    ProblemState, SegmentRecord, TopicKind, TopicMap,
+    ErrorRecord, FactRecord, FileLookup, FileRecord, GroupIds, MoveRecord, ProblemState,
+    SegmentRecord, TopicKind, TopicMap,
 };
 
 use crate::generated::*;

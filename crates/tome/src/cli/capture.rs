@@ -7,7 +7,7 @@ While recording is paused, hooks record nothing and tell the agents nothing, and
 meanwhile is not imported later either. Commands and tools work as usual.
 
 Examples:
-  tome pause 1h                          resume by itself in an hour
+  tome pause 1h                          resume automatically in an hour
   tome pause                             until `tome unpause`
   tome config set capture.ignore '~/private/,*.pem'     never record these paths";
 

@@ -63,7 +63,7 @@ const EXAMPLES: [(&str, &str); 23] = [
         "  tome memory list               the notes of this project
   tome memory edit facts/project.md
   tome memory log                who changed what, and when
-  tome memory restore auth.md    take back the last change",
+  tome memory restore auth.md    undo the last change",
     ),
     (
         "coder",
@@ -93,7 +93,10 @@ const EXAMPLES: [(&str, &str); 23] = [
   tome doctor --deep             also compare with the agents' transcripts",
     ),
     ("demo", "  tome demo                      see what Tome does, in a temporary home"),
-    ("start", "  tome start                     start the daemon; commands do it by themselves"),
+    (
+        "start",
+        "  tome start                     start the daemon; other commands do so automatically",
+    ),
     (
         "stop",
         "  tome stop                      stop the daemon

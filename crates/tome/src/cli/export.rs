@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 pub const EXPORT_HELP: &str = "\
-Secrets are cut again with today's patterns. HTML is one file without scripts or links to other files.
+Secrets are redacted again with the current patterns. HTML is one file without scripts or links to other files.
 
 Examples:
   tome export 6f0c5b1e                   a session as Markdown, to the terminal
   tome export 6f0c5b1e --format html --out session.html
-  tome export --project . --format jsonl --out app.jsonl     `tome ingest` takes these lines";
+  tome export --project . --format jsonl --out app.jsonl     `tome ingest` accepts it";
 
 /// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -10,7 +10,7 @@ Examples:
   tome injections --full -n 1       the text of the last one
   tome injections --preview         what a session started here now would get
 Each kind can be turned off: inject.enabled, inject.start, inject.hints, inject.plan, inject.store,
-inject.overview. inject.budget_tokens limits the start of a session (`tome config` lists all settings).";
+inject.overview, inject.before_edit, inject.subagents. inject.budget_tokens limits the start of a session (`tome config --all` lists all settings).";
 
 /// `tome injections`
 #[derive(Debug, Args)]

@@ -15,8 +15,8 @@ GEMINI_SESSION_ID, GEMINI_PROJECT_DIR), or from the current folder.";
 /// `tome mcp`
 #[derive(Debug, Args)]
 pub struct McpArgs {
-    /// Comma-separated toolsets to offer: core, recall, notes, coder, contents, anthropic, all; read-only
-    /// leaves out tools that change something [default: mcp.toolsets]
+    /// Comma-separated toolsets to offer: core, recall, notes, coder, contents, topics, anthropic, all;
+    /// read-only leaves out tools that change something [default: mcp.toolsets]
     #[arg(long, value_name = "SETS")]
     pub toolsets: Option<String>,
     /// The calling agent [default: as reported by the client]

@@ -297,7 +297,7 @@ pub struct ToolCommandArgs {
     /// A folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// List only this toolset: recall, notes, coder, contents, anthropic
+    /// List only this toolset: recall, notes, coder, contents, topics, anthropic
     #[arg(long, value_name = "SET", conflicts_with = "name")]
     pub toolset: Option<String>,
 }

@@ -85,7 +85,7 @@ fn print_store_projections(out: &mut dyn Write, store: &v1::StoreWorkers) -> std
     )?;
     index_status::print_projections(&mut out, &store.workers)?;
     for problem in &store.finder_problems {
-        writeln!(out, "         {YELLOW}finder:{RESET} {problem}")?;
+        writeln!(out, "         {YELLOW}indexes:{RESET} {problem}")?;
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::setup::integration::{
     AgentIntegration, INTEGRATIONS, OPENCODE_PACKAGE, plugin_package_folder,
 };
 use crate::setup::{
-    Environment, FileAction, FilePlan, HookTrust, UndoJournal, build_plan, is_strict_json,
+    Environment, FilePlan, HookTrust, PlannedEdit, UndoJournal, build_plan, is_strict_json,
     read_codex_trust, read_settings, redundant_copies,
 };
 
@@ -61,7 +61,7 @@ fn check_agent(
     let title = client.title;
     let mend = format!("run `tome setup --agent {}`", client.name);
     let refused = files.iter().find_map(|file| match &file.action {
-        FileAction::Refuse(error) => Some(error.to_string()),
+        PlannedEdit::Refuse(error) => Some(error.to_string()),
         _ => None,
     });
     if let Some(error) = refused {

@@ -117,7 +117,7 @@ fn unknown_setting(name: &str) -> anyhow::Error {
         .filter(|known| known.split('.').next() == Some(section))
         .collect();
     let hint = if near.is_empty() {
-        "`tome config` lists every setting".to_owned()
+        "`tome config --all` lists every setting".to_owned()
     } else {
         format!("settings in this section: {}", near.join(", "))
     };

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::{CommandContext, Outcome};
-use crate::daemon::{self, RunOutcome};
+use crate::daemon::{self, DaemonExit};
 use crate::{heap, platform};
 
 pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
@@ -17,10 +17,10 @@ pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
         writeln!(tome_terminal::stderr(), "serving {home}; press Ctrl-C to stop")?;
     }
     match daemon::run(context.settings)? {
-        RunOutcome::Served => Ok(Outcome::Done),
+        DaemonExit::Served => Ok(Outcome::Done),
         // The client that started this process only needs some daemon to be running.
-        RunOutcome::AlreadyRunning(_) if detached => Ok(Outcome::Done),
-        RunOutcome::AlreadyRunning(pid) => {
+        DaemonExit::AlreadyRunning(_) if detached => Ok(Outcome::Done),
+        DaemonExit::AlreadyRunning(pid) => {
             let pid = pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
             writeln!(
                 tome_terminal::stderr(),

@@ -39,8 +39,8 @@ pub fn summarize_indexes(finder: &v1::Finder) -> String {
     let indexes = || finder.index_sets.iter().flat_map(|set| &set.indexes);
     let entries: u64 = indexes().filter_map(|index| index.entries).sum();
     let size: u64 = indexes().map(|index| index.disk_bytes).sum();
-    let sent = finder.far.as_ref().map_or_else(String::new, |far| {
-        format!(", {} sent since start", format_counted(far.texts, "text", "texts"))
+    let sent = finder.remote.as_ref().map_or_else(String::new, |remote| {
+        format!(", {} sent since start", format_counted(remote.texts, "text", "texts"))
     });
     let entries = format_counted(entries, "entry", "entries");
     format!("{entries}, {}, vectors by {}{sent}", format_bytes(size), finder.embedder)
@@ -65,7 +65,7 @@ pub fn set_problems<'a>(
     finder: &'a v1::Finder,
     set: &'a v1::FinderIndexSet,
 ) -> impl Iterator<Item = &'a str> {
-    let endpoint_problem = finder.far.as_ref().map_or("", |far| far.problem.as_str());
+    let endpoint_problem = finder.remote.as_ref().map_or("", |remote| remote.problem.as_str());
     let is_new =
         move |problem: &&str| endpoint_problem.is_empty() || !problem.contains(endpoint_problem);
     set.problems.iter().map(String::as_str).filter(is_new)
@@ -78,12 +78,12 @@ pub fn set_name(set: &v1::FinderIndexSet) -> &str {
 
 /// Why the embedding endpoint computes no vectors, and when the next attempt is due.
 pub fn endpoint_problem(finder: &v1::Finder) -> Option<String> {
-    let far = finder.far.as_ref().filter(|far| !far.problem.is_empty())?;
-    let again = match far.again_in_ms {
+    let remote = finder.remote.as_ref().filter(|remote| !remote.problem.is_empty())?;
+    let again = match remote.retry_in_ms {
         0 => String::new(),
-        again_in_ms => format!(" (retry in {})", format_span(again_in_ms)),
+        retry_in_ms => format!(" (retry in {})", format_span(retry_in_ms)),
     };
-    Some(format!("{}{again}", far.problem))
+    Some(format!("{}{again}", remote.problem))
 }
 
 /// Prints the index lines of `tome status`.
@@ -105,7 +105,7 @@ pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Resul
 pub fn print_projections(out: &mut dyn Write, projections: &[v1::Worker]) -> std::io::Result<()> {
     let row = |projection: &v1::Worker| {
         vec![
-            projection.name.clone(),
+            display_name(&projection.name).to_owned(),
             format_count(projection.cursor),
             format_count(projection.behind),
             projection.entries.map(format_count).unwrap_or_default(),
@@ -117,18 +117,28 @@ pub fn print_projections(out: &mut dyn Write, projections: &[v1::Worker]) -> std
         ]
     };
     let rows: Vec<Vec<String>> = projections.iter().map(row).collect();
-    let heads = ["worker", ">cursor", ">behind", ">entries", ">disk", "embedder"];
+    let heads = ["projection", ">cursor", ">behind", ">entries", ">disk", "embedder"];
     print_table(out, &heads, &rows)?;
     for projection in projections.iter().filter(|projection| !projection.problem.is_empty()) {
-        writeln!(out, "         {YELLOW}{}:{RESET} {}", projection.name, projection.problem)?;
+        let name = display_name(&projection.name);
+        writeln!(out, "         {YELLOW}{name}:{RESET} {}", projection.problem)?;
     }
     Ok(())
+}
+
+/// The name of a projection in words of the glossary. Two have an older name in their stored cursors.
+fn display_name(stored: &str) -> &str {
+    match stored {
+        "tally" => "session-stats",
+        "copy" => "transcripts",
+        other => other,
+    }
 }
 
 pub fn projection_json(projection: &v1::Worker) -> Value {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     json!({
-        "name": projection.name, "cursor": projection.cursor, "behind": projection.behind,
+        "name": display_name(&projection.name), "cursor": projection.cursor, "behind": projection.behind,
         "entries": projection.entries, "disk_bytes": projection.disk_bytes,
         "embedder": given(&projection.embedder), "problem": given(&projection.problem),
     })
@@ -142,14 +152,14 @@ pub fn indexes_json(finder: &v1::Finder) -> Value {
             "problems": set.problems,
         })
     };
-    let far = finder.far.as_ref().map(|far| {
+    let remote = finder.remote.as_ref().map(|remote| {
         json!({
-            "texts": far.texts, "problem": Some(&far.problem).filter(|why| !why.is_empty()),
-            "again_in_ms": far.again_in_ms,
+            "texts": remote.texts, "problem": Some(&remote.problem).filter(|why| !why.is_empty()),
+            "retry_in_ms": remote.retry_in_ms,
         })
     });
     json!({
-        "embedder": finder.embedder, "endpoint": far,
+        "embedder": finder.embedder, "endpoint": remote,
         "index_sets": finder.index_sets.iter().map(set).collect::<Vec<_>>(),
     })
 }

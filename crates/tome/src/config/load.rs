@@ -58,7 +58,7 @@ impl std::fmt::Display for SettingOrigin {
 pub enum ConfigError {
     #[error("{key} (from {from}): {problem}")]
     Value { key: String, from: String, problem: String },
-    #[error("{key} (from {from}) is not a setting; `tome config` lists them all")]
+    #[error("{key} (from {from}) is not a setting; `tome config --all` lists them")]
     Unknown { key: String, from: String },
     #[error("--set {key} has no value: use --set {key}=VALUE, or --set {key}= for an empty one")]
     NoValue { key: String },

@@ -20,7 +20,7 @@ Tome needs no configuration. Each setting comes from the last of these sources t
 3. its environment variable;
 4. `--set <key>=<value>` on the command line.
 
-`tome config` lists every setting with its value and origin. `tome config get <key>` prints one; `tome config set <key>
+`tome config --all` lists every setting with its value and origin. `tome config get <key>` prints one; `tome config set <key>
 <value>` and `tome config unset <key>` edit the file. Commands report an invalid value with its origin and stop; hooks
 ignore it and use the other settings.
 

@@ -14,13 +14,13 @@ use super::state::Daemon;
 pub fn finder_status(daemon: &Daemon) -> v1::Finder {
     v1::Finder {
         embedder: daemon.engine.recall().embedder_name().to_owned(),
-        far: daemon.models.remote.as_ref().map(|remote| {
+        remote: daemon.models.remote.as_ref().map(|remote| {
             let status = remote.status();
             let retry_in = status.retry_in.map_or(0, |retry| retry.as_millis());
-            v1::FarEmbedder {
+            v1::RemoteEmbedder {
                 texts: status.texts,
                 problem: status.problem.unwrap_or_default(),
-                again_in_ms: u64::try_from(retry_in).unwrap_or(u64::MAX),
+                retry_in_ms: u64::try_from(retry_in).unwrap_or(u64::MAX),
             }
         }),
         index_sets: Vec::new(),

@@ -57,7 +57,7 @@ use state::Daemon;
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The outcome of [`run`].
-pub enum RunOutcome {
+pub enum DaemonExit {
     /// The daemon served until a stop request or the idle timeout.
     Served,
     /// Another daemon already serves this home; its pid, if known.
@@ -65,11 +65,11 @@ pub enum RunOutcome {
 }
 
 /// Runs the daemon until it is stopped.
-pub fn run(settings: Settings) -> Result<RunOutcome> {
+pub fn run(settings: Settings) -> Result<DaemonExit> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
     let Some(lock) = acquire_lock(&settings)? else {
-        return Ok(RunOutcome::AlreadyRunning(tome_client::daemon_pid(&settings.home)));
+        return Ok(DaemonExit::AlreadyRunning(tome_client::daemon_pid(&settings.home)));
     };
     // Errors are ignored: a daemon that cannot preallocate cannot record losses either.
     let _ = lost::preallocate(&settings.home);
@@ -93,7 +93,7 @@ pub fn run(settings: Settings) -> Result<RunOutcome> {
     daemon.log.write("stopped");
     // A later process with the same pid must not be taken for this daemon.
     let _ = lock.set_len(0);
-    Ok(RunOutcome::Served)
+    Ok(DaemonExit::Served)
 }
 
 async fn serve(daemon: Arc<Daemon>, lock: File) -> Result<()> {

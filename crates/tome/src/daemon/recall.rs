@@ -170,7 +170,7 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
             tokens: Some(request.tokens_max as usize).filter(|most| *most > 0),
         },
         tier: parse_name(&request.tier)?,
-        threshold: if request.no_floor {
+        threshold: if request.ignore_threshold {
             ThresholdPolicy::Ignore
         } else {
             ThresholdPolicy::Enforce

@@ -28,7 +28,7 @@ use thiserror::Error;
 
 pub use environment::{Environment, LaunchCommand};
 pub use install_file::{InstallContent, InstallFile, McpServerEntry};
-pub use plan::{FileAction, FilePlan, SetupPlan, apply_plan, build_plan};
+pub use plan::{FilePlan, PlannedEdit, SetupPlan, apply_plan, build_plan};
 pub use plugins::write_bundles;
 pub use skills::{SKILL_FILE, redundant_copies};
 pub use texts::{

@@ -23,11 +23,11 @@ pub struct FilePlan {
     pub content: InstallContent,
     /// The current content.
     pub current: Option<Vec<u8>>,
-    pub action: FileAction,
+    pub action: PlannedEdit,
 }
 
 #[derive(Debug)]
-pub enum FileAction {
+pub enum PlannedEdit {
     /// Already up to date.
     Keep,
     Create(String),
@@ -40,8 +40,8 @@ pub enum FileAction {
 impl FilePlan {
     pub fn new_text(&self) -> Option<&str> {
         match &self.action {
-            FileAction::Create(text) | FileAction::Change(text) => Some(text),
-            FileAction::Keep | FileAction::Leave(_) | FileAction::Refuse(_) => None,
+            PlannedEdit::Create(text) | PlannedEdit::Change(text) => Some(text),
+            PlannedEdit::Keep | PlannedEdit::Leave(_) | PlannedEdit::Refuse(_) => None,
         }
     }
 
@@ -77,7 +77,7 @@ pub fn build_plan(
                     let action = decide_action(&part.path, &part.content, now.as_deref(), book);
                     (now, action)
                 }
-                Err(error) => (None, FileAction::Refuse(error)),
+                Err(error) => (None, PlannedEdit::Refuse(error)),
             };
             let agents = vec![client.name];
             plan.files.push(FilePlan {
@@ -97,9 +97,9 @@ fn decide_action(
     form: &InstallContent,
     now: Option<&[u8]>,
     book: &UndoJournal,
-) -> FileAction {
+) -> PlannedEdit {
     let refuse = |cause: EditError| {
-        FileAction::Refuse(SetupError::Text { path: path.display().to_string(), cause })
+        PlannedEdit::Refuse(SetupError::Text { path: path.display().to_string(), cause })
     };
     let text = match now.map(std::str::from_utf8).transpose() {
         Ok(text) => text,
@@ -113,11 +113,11 @@ fn decide_action(
         let left_by_tome =
             book.entry(path).map(|entry| entry.after == content_hash(text.as_bytes()));
         match left_by_tome {
-            _ if text == content => return FileAction::Keep,
+            _ if text == content => return PlannedEdit::Keep,
             Some(true) => {}
-            Some(false) => return FileAction::Leave("changed by you, left as it is".to_owned()),
+            Some(false) => return PlannedEdit::Leave("changed by you, left as it is".to_owned()),
             None if text.contains(mark) => {}
-            None => return FileAction::Leave("not Tome's file, left as it is".to_owned()),
+            None => return PlannedEdit::Leave("not Tome's file, left as it is".to_owned()),
         }
     }
     let after = match edit::install(form, text) {
@@ -125,12 +125,12 @@ fn decide_action(
         Err(cause) => return refuse(cause),
     };
     match text {
-        Some(text) if text == after => FileAction::Keep,
+        Some(text) if text == after => PlannedEdit::Keep,
         Some(_) => match disk::check_writable(path) {
-            Ok(()) => FileAction::Change(after),
-            Err(cause) => FileAction::Refuse(SetupError::disk(path)(cause)),
+            Ok(()) => PlannedEdit::Change(after),
+            Err(cause) => PlannedEdit::Refuse(SetupError::disk(path)(cause)),
         },
-        None => FileAction::Create(after),
+        None => PlannedEdit::Create(after),
     }
 }
 
@@ -172,7 +172,7 @@ fn record_original(
     agents.extend(file.agents.iter().map(|agent| (*agent).to_owned()));
     let Some(text) = file.new_text() else {
         // Unchanged, but another agent may now use it.
-        if let Some(recorded) = recorded.filter(|_| matches!(file.action, FileAction::Keep)) {
+        if let Some(recorded) = recorded.filter(|_| matches!(file.action, PlannedEdit::Keep)) {
             book.insert(UndoEntry { agents, ..recorded });
         }
         return Ok(());

@@ -68,7 +68,7 @@ fn events_from_hooks_and_ingest_are_processed_in_the_background() {
     assert!(status[0]["versions"].as_u64() >= status[0]["nodes"].as_u64(), "{status:?}");
     let shown = world.tome(&["admin", "status"]);
     assert!(
-        shown.stdout.contains("contents") && shown.stdout.contains("tally"),
+        shown.stdout.contains("contents") && shown.stdout.contains("session-stats"),
         "{}",
         shown.stdout
     );

@@ -163,7 +163,9 @@ fn a_store_locked_by_another_process_is_reported() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     let pid = world.daemon_pid().unwrap();
-    // The lock file is gone while its daemon still runs.
+    // The lock file is gone while its daemon still runs. It is suspended, so that it does not notice
+    // and exit before the other one opens the store.
+    assert!(send_signal(pid, Signal::Stop));
     std::fs::remove_file(world.home().join("run/daemon.lock")).unwrap();
     std::fs::remove_file(world.socket()).unwrap();
     let ran = world.tome(&["events"]);

@@ -277,9 +277,9 @@ fn status_shows_the_projections() {
     let names: Vec<_> =
         projections.iter().map(|projection| projection["name"].as_str().unwrap()).collect();
     let expected = [
-        "tally",
+        "session-stats",
         "contents",
-        "copy",
+        "transcripts",
         "topics",
         "bm25/events",
         "bm25/pages",
@@ -295,7 +295,10 @@ fn status_shows_the_projections() {
         assert_eq!(projection["behind"], 0, "{projection}");
         assert!(projection["disk_bytes"].as_u64().unwrap() > 0, "{projection}");
     }
-    assert_eq!((&of("copy")["cursor"], &of("bm25/events")["entries"]), (&json!(80), &json!(80)));
+    assert_eq!(
+        (&of("transcripts")["cursor"], &of("bm25/events")["entries"]),
+        (&json!(80), &json!(80))
+    );
     assert!(of("vectors/pages")["embedder"].as_str().unwrap().starts_with("tome-static"));
     assert_eq!(store["finder"], finder(&world).display().to_string());
     let shown = world.tome(&["admin", "status"]).stdout;

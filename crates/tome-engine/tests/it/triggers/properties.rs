@@ -191,7 +191,7 @@ proptest! {
             mixed.push(draft.clone());
             if let Some(inner) = inner.next() {
                 let mut inner = inner.clone();
-                inner.identity = Identity::Repeats(format!("inner {}", mixed.len()));
+                inner.identity = Identity::ByText(format!("inner {}", mixed.len()));
                 inner.meta.insert("subagent".to_owned(), json!("w1"));
                 mixed.push(inner);
             }
@@ -341,7 +341,7 @@ fn the_same_prompt_without_an_id_is_one_event_within_two_seconds() {
     let settings = TriggerSettings::default();
     let prompt_at = |at: u64| {
         let mut prompt = event(1, "prompt");
-        prompt.identity = Identity::Repeats("go on".to_owned());
+        prompt.identity = Identity::ByText("go on".to_owned());
         prompt.at = Millis(1_794_735_000_000 + at);
         prompt
     };

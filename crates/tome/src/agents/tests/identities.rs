@@ -99,7 +99,7 @@ fn a_prompt_is_identified_by_its_text_and_turn() {
     assert_ne!(prompt(Some("p1"), "go on"), prompt(Some("p1"), "stop"));
     let fired_twice = prompt(None, "go on");
     assert_eq!(fired_twice, prompt(None, "go on"));
-    assert!(matches!(fired_twice, Identity::Repeats(_)));
+    assert!(matches!(fired_twice, Identity::ByText(_)));
 }
 
 #[test]

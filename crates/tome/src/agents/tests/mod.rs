@@ -48,7 +48,7 @@ fn line(draft: &Draft) -> String {
     let at = if draft.at == NOW { "now".to_owned() } else { draft.at.to_string() };
     let identity = match draft.identity {
         Identity::Fixed(_) => "fixed",
-        Identity::Repeats(_) => "words",
+        Identity::ByText(_) => "words",
     };
     let mut line = format!("{} {at} {identity}", draft.kind);
     if !draft.text.is_empty() {

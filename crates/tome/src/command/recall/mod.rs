@@ -140,7 +140,7 @@ fn build_request(context: &CommandContext, args: &RecallArgs) -> Result<v1::Reca
         to_ms: until.map(|at| at.0),
         tier: args.tier.clone().unwrap_or_default(),
         regex: args.regex,
-        no_floor: false,
+        ignore_threshold: false,
         sort: args.sort.clone(),
     })
 }

@@ -16,7 +16,7 @@ use crate::cli::setup::SetupArgs;
 use crate::platform;
 use crate::setup::integration::{AgentIntegration, INTEGRATIONS};
 use crate::setup::{
-    Environment, FileAction, LaunchCommand, SetupLock, SetupPlan, UndoJournal, apply_plan,
+    Environment, LaunchCommand, PlannedEdit, SetupLock, SetupPlan, UndoJournal, apply_plan,
     build_plan, write_bundles,
 };
 
@@ -170,7 +170,7 @@ fn connect_agents(
 }
 
 fn has_rejected_files(plan: &SetupPlan) -> bool {
-    plan.files.iter().any(|file| matches!(file.action, FileAction::Refuse(_)))
+    plan.files.iter().any(|file| matches!(file.action, PlannedEdit::Refuse(_)))
 }
 
 /// A partial installation has to be agreed to as such.

@@ -9,7 +9,7 @@ use similar::{ChangeTag, TextDiff};
 use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
 
 use crate::setup::integration::AgentIntegration;
-use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError, SetupPlan};
+use crate::setup::{Environment, FilePlan, InstallContent, PlannedEdit, SetupError, SetupPlan};
 
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 1;
@@ -38,14 +38,14 @@ pub fn print_plan(
         for file in files {
             if file.agents.first() != Some(&client.name) {
                 let shared = file.agents.first().copied().unwrap_or_default();
-                if !matches!(file.action, FileAction::Keep) {
+                if !matches!(file.action, PlannedEdit::Keep) {
                     let path = environment.display_path(&file.path);
                     writeln!(out, "  {DIM}shares  {path} with {shared}{RESET}")?;
                 }
                 continue;
             }
-            kept += u64::from(matches!(file.action, FileAction::Keep));
-            let is_new_page = is_page(file) && matches!(file.action, FileAction::Create(_));
+            kept += u64::from(matches!(file.action, PlannedEdit::Keep));
+            let is_new_page = is_page(file) && matches!(file.action, PlannedEdit::Create(_));
             pages += u64::from(is_new_page);
             if show_all || !is_new_page || pages <= LINES_SHOWN as u64 {
                 print_file(&mut out, environment, file, show_all)?;
@@ -67,7 +67,7 @@ pub fn print_plan(
 
 /// Says what happens to the agents whose files cannot be changed.
 fn print_consequence(out: &mut dyn Write, plan: &SetupPlan) -> Result<()> {
-    let is_refused = |file: &&FilePlan| matches!(file.action, FileAction::Refuse(_));
+    let is_refused = |file: &&FilePlan| matches!(file.action, PlannedEdit::Refuse(_));
     let refused: Vec<&FilePlan> = plan.files.iter().filter(is_refused).collect();
     if refused.is_empty() {
         return Ok(());
@@ -101,23 +101,23 @@ fn print_file(
     let path = environment.display_path(&file.path);
     let shown = if show_all { usize::MAX } else { LINES_SHOWN };
     match &file.action {
-        FileAction::Keep => {}
-        FileAction::Create(text) => {
+        PlannedEdit::Keep => {}
+        PlannedEdit::Create(text) => {
             let lines = format_counted(text.lines().count() as u64, "line", "lines");
             writeln!(out, "  {GREEN}new{RESET}     {path}  {DIM}{lines}{RESET}")?;
             if !is_page(file) {
                 print_diff_lines(out, "", text, shown)?;
             }
         }
-        FileAction::Change(text) => {
+        PlannedEdit::Change(text) => {
             writeln!(out, "  {YELLOW}change{RESET}  {path}")?;
             let now = String::from_utf8_lossy(file.current.as_deref().unwrap_or_default());
             print_diff_lines(out, &now, text, shown)?;
         }
-        FileAction::Leave(why) => {
+        PlannedEdit::Leave(why) => {
             print_note(out, &format!("{YELLOW}leave{RESET} "), &format!("{path}: {why}"))?;
         }
-        FileAction::Refuse(error) => {
+        PlannedEdit::Refuse(error) => {
             print_note(out, &format!("{RED}fail{RESET}  "), &error.to_string())?;
         }
     }
@@ -181,7 +181,7 @@ pub fn print_outcome(
     let mut out = tome_terminal::stdout().lock();
     let changed = plan.files.iter().filter(|file| file.new_text().is_some()).count();
     let refused =
-        plan.files.iter().filter(|file| matches!(file.action, FileAction::Refuse(_))).count();
+        plan.files.iter().filter(|file| matches!(file.action, PlannedEdit::Refuse(_))).count();
     writeln!(out)?;
     for error in failed {
         let width = tome_terminal::terminal_width();
@@ -243,11 +243,11 @@ pub fn plan_json(
 
 fn file_json(file: &FilePlan) -> Value {
     let (action, why) = match &file.action {
-        FileAction::Keep => ("keep", None),
-        FileAction::Create(_) => ("create", None),
-        FileAction::Change(_) => ("change", None),
-        FileAction::Leave(why) => ("leave", Some(why.clone())),
-        FileAction::Refuse(error) => ("refuse", Some(error.to_string())),
+        PlannedEdit::Keep => ("keep", None),
+        PlannedEdit::Create(_) => ("create", None),
+        PlannedEdit::Change(_) => ("change", None),
+        PlannedEdit::Leave(why) => ("leave", Some(why.clone())),
+        PlannedEdit::Refuse(error) => ("refuse", Some(error.to_string())),
     };
     let path: &Path = &file.path;
     json!({ "path": path, "agents": file.agents, "action": action, "why": why })

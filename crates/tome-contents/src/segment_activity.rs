@@ -1,14 +1,12 @@
 //! The activity of a stored segment, with the numbers of the events that show it.
 
 use tome_ledger::{EventRange, Ledger, ScanDirection};
-use tome_model::{Event, FactKind, Millis, Node, NodeId};
+use tome_model::{CommandOutcome, Event, FactKind, FileAction, Millis, Node, NodeId};
 
-use super::extract::{self, is_prompt, read_activity};
+use super::extract::{is_prompt, read_activity};
 use super::resegment::mark_before;
 use super::segment::continues_previous;
 use tome_home::HomeError;
-
-pub use extract::{CommandOutcome, FileTouchKind};
 
 /// How many events before a segment to search for the prompt of its first turn.
 const PROMPT_EVENTS_MAX: usize = 400;
@@ -57,7 +55,7 @@ pub struct FileActivity {
     /// The path.
     pub path: String,
     /// The change, or that it was only read.
-    pub action: FileTouchKind,
+    pub action: FileAction,
     /// How often.
     pub times: u32,
     /// Number of the first event that shows it.

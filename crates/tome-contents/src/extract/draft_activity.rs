@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, FactKind};
+use tome_model::{CommandOutcome, Event, FactKind, FileAction};
 use tome_text::truncate_words;
 
 use super::answer::find_statement;
 use super::chain::{split_chain, unquote};
 use super::command_name::strip_wrappers;
-use super::commands::{CommandOutcome, CommandRun, find_command_line};
+use super::commands::{CommandRun, find_command_line};
 use super::commits::find_git_verb;
 use super::draft_fact::DraftFact;
 use super::facts::collect_facts;
 use super::failures::render_failure_message;
-use super::files::FileTouchKind;
 use super::outcome::{ToolOutcome, read_outcome};
 use super::title::{FROM_FILES, choose_title};
 use super::turn::{Turn, read_turns};
@@ -39,23 +38,23 @@ pub(crate) struct TurnEvents {
     /// Its prompt, or its first event.
     pub(crate) event: usize,
     pub(crate) title: Option<String>,
-    pub(crate) files: Vec<FileEvent>,
-    pub(crate) moves: Vec<MoveEvent>,
+    pub(crate) files: Vec<DraftFile>,
+    pub(crate) moves: Vec<DraftMove>,
     pub(crate) commands: Vec<CommandEvent>,
     pub(crate) packages: Vec<String>,
     pub(crate) issues: Vec<u64>,
 }
 
 #[derive(Debug)]
-pub(crate) struct FileEvent {
+pub(crate) struct DraftFile {
     pub(crate) path: String,
-    pub(crate) action: FileTouchKind,
+    pub(crate) action: FileAction,
     pub(crate) times: u32,
     pub(crate) event: usize,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct MoveEvent {
+pub(crate) struct DraftMove {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) event: usize,
@@ -106,7 +105,7 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
 fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     let own = events.get(turn.events.clone()).unwrap_or_default();
     let title = choose_title(&read_turns(own), own, &[], None);
-    let files = turn.files.iter().map(|file| FileEvent {
+    let files = turn.files.iter().map(|file| DraftFile {
         path: file.path.to_owned(),
         action: file.action,
         times: file.times,
@@ -210,10 +209,10 @@ fn find_packages<'a>(runs: impl Iterator<Item = &'a CommandRun<'a>>) -> Vec<Stri
 }
 
 /// Files and folders that a command or patch renamed.
-fn find_moves(at: usize, event: &Event) -> Vec<MoveEvent> {
+fn find_moves(at: usize, event: &Event) -> Vec<DraftMove> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let build = |from: &str, to: &str| {
-        (from != to).then(|| MoveEvent { from: from.to_owned(), to: to.to_owned(), event: at })
+        (from != to).then(|| DraftMove { from: from.to_owned(), to: to.to_owned(), event: at })
     };
     let texts = super::text::collect_strings(&tool.input);
     let mut found = Vec::new();

@@ -1,28 +1,29 @@
 //! Renders which files a segment changed.
 
-use super::clause::capitalize;
-use super::files::FileTouchKind;
-use super::terms::base_name;
-use super::turn::{FileActivity, Turn};
+use tome_model::FileAction;
 
-const ACTION_WORDS: [(FileTouchKind, &str); 3] = [
-    (FileTouchKind::Changed, "changed"),
-    (FileTouchKind::Created, "created"),
-    (FileTouchKind::Deleted, "deleted"),
+use super::clause::capitalize;
+use super::terms::base_name;
+use super::turn::{Turn, TurnFile};
+
+const ACTION_WORDS: [(FileAction, &str); 3] = [
+    (FileAction::Changed, "changed"),
+    (FileAction::Created, "created"),
+    (FileAction::Deleted, "deleted"),
 ];
 
 /// Returns the changed files of all turns, most edited first.
-pub(super) fn changed_files<'a>(turns: &[Turn<'a>]) -> Vec<FileActivity<'a>> {
-    let mut files: Vec<FileActivity<'a>> = Vec::new();
+pub(super) fn changed_files<'a>(turns: &[Turn<'a>]) -> Vec<TurnFile<'a>> {
+    let mut files: Vec<TurnFile<'a>> = Vec::new();
     for file in turns.iter().flat_map(|turn| &turn.files) {
-        if file.action == FileTouchKind::Read {
+        if file.action == FileAction::Read {
             continue;
         }
         match files.iter_mut().find(|known| known.path == file.path) {
             Some(known) => {
                 known.times += file.times;
                 // A file that was created here stays created when it is edited.
-                if file.action == FileTouchKind::Deleted {
+                if file.action == FileAction::Deleted {
                     known.action = file.action;
                 }
             }
@@ -35,16 +36,16 @@ pub(super) fn changed_files<'a>(turns: &[Turn<'a>]) -> Vec<FileActivity<'a>> {
 
 /// Renders `Changed lexer.rs, parser.rs`.
 pub(super) fn render_changes_without_counts(
-    files: &[FileActivity<'_>],
+    files: &[TurnFile<'_>],
     shown_max: usize,
 ) -> Option<String> {
-    let once: Vec<FileActivity<'_>> =
-        files.iter().map(|file| FileActivity { times: 1, ..file.clone() }).collect();
+    let once: Vec<TurnFile<'_>> =
+        files.iter().map(|file| TurnFile { times: 1, ..file.clone() }).collect();
     render_changes(&once, shown_max)
 }
 
 /// Renders `Changed lexer.rs (3 edits), parser.rs; created tests/unicode.rs`.
-pub(super) fn render_changes(files: &[FileActivity<'_>], shown_max: usize) -> Option<String> {
+pub(super) fn render_changes(files: &[TurnFile<'_>], shown_max: usize) -> Option<String> {
     let mut parts = Vec::new();
     for (action, word) in ACTION_WORDS {
         let of = files.iter().take(shown_max).filter(|file| file.action == action);
@@ -58,9 +59,9 @@ pub(super) fn render_changes(files: &[FileActivity<'_>], shown_max: usize) -> Op
     (!parts.is_empty()).then(|| format!("{}{more}", capitalize(&parts.join("; "))))
 }
 
-fn render_file_change(file: &FileActivity<'_>, files: &[FileActivity<'_>]) -> String {
+fn render_file_change(file: &TurnFile<'_>, files: &[TurnFile<'_>]) -> String {
     let name = render_file_name(file.path, files);
-    if file.times > 1 && file.action == FileTouchKind::Changed {
+    if file.times > 1 && file.action == FileAction::Changed {
         format!("{name} ({} edits)", file.times)
     } else {
         name
@@ -68,7 +69,7 @@ fn render_file_change(file: &FileActivity<'_>, files: &[FileActivity<'_>]) -> St
 }
 
 /// Returns the base name, with its folder if the name is generic or ambiguous.
-pub(super) fn render_file_name(path: &str, files: &[FileActivity<'_>]) -> String {
+pub(super) fn render_file_name(path: &str, files: &[TurnFile<'_>]) -> String {
     #[rustfmt::skip]
     const GENERIC: &[&str] = &[
         "mod.rs", "lib.rs", "main.rs", "index.ts", "index.js", "index.tsx", "__init__.py", "main.go",

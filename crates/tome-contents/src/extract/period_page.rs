@@ -172,7 +172,7 @@ fn limit_facts(work: &mut MergedWork<'_>) {
     work.facts = kept;
 }
 
-/// The text by which a fact is told from others of its kind. Of several answers to one question, one
+/// The key that distinguishes facts of one kind. Of several answers to one question, one
 /// is enough.
 fn subject_of(fact: &Fact) -> &str {
     let parts = match fact.kind {
@@ -266,7 +266,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
     bullets
 }
 
-/// Whether a text about some facts says again what is known. A request without a result needs less to
+/// Whether a text about some facts repeats what is known. A request without a result needs less to
 /// be the same.
 fn repeats(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
     let only_requests = facts

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 
 use tome_model::{Agent, Level, Millis, Node, Period, SessionId};
 
-use super::changes::{BuiltNode, PendingChanges};
 use super::evidence;
 use super::limits::SESSIONS_NAMED_MAX;
+use super::pending_changes::{BuiltNode, PendingChanges};
 use super::{RollupInput, Summarizer};
 use tome_home::HomeError;
 
