@@ -91,7 +91,8 @@ fn first_spaced_clause(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let dash = words.iter().position(|word| matches!(*word, "-" | "–" | "—" | "->" | "=>"));
     if let Some(index) = dash.filter(|index| (4..=TITLE_WORDS_MAX).contains(index)) {
-        return words.into_iter().take(index).collect::<Vec<_>>().join(" ");
+        let clause = words.into_iter().take(index).collect::<Vec<_>>().join(" ");
+        return clause.trim_end_matches([',', ';', ':', '.']).to_owned();
     }
     if words.len() <= TITLE_WORDS_MAX {
         return words.join(" ");

@@ -309,6 +309,7 @@ fn is_terminal_line(line: &str) -> bool {
     tagged
         || is_shell_prompt(line)
         || is_script_banner(line)
+        || is_code_frame(line)
         || ["❯ ", "➜ ", "% ", ">>> ", "PS C:"].iter().any(|start| line.starts_with(start))
 }
 
@@ -317,6 +318,15 @@ fn is_script_banner(line: &str) -> bool {
     let package = line.strip_prefix("> ").and_then(|rest| rest.split_whitespace().next());
     let version = package.and_then(|package| package.rsplit_once('@')).map(|(_, version)| version);
     version.is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a line shows numbered source code, as compilers and test runners do: `> 1 | import x`.
+fn is_code_frame(line: &str) -> bool {
+    let line = line.strip_prefix('>').unwrap_or(line).trim_start();
+    line.split_once('|').is_some_and(|(number, _)| {
+        let number = number.trim_end();
+        !number.is_empty() && number.chars().all(|c| c.is_ascii_digit())
+    })
 }
 
 /// Whether a line is the command below the banner of its script.

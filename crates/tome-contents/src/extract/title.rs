@@ -23,7 +23,9 @@ use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
 use super::prose::is_prose;
-use super::request::{UserRequest, is_harness_message, parse_request, refers_without_naming};
+use super::request::{
+    UserRequest, is_harness_message, is_order, parse_request, refers_without_naming,
+};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
@@ -335,7 +337,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     for turn in turns {
         let Some(request) = &turn.request else { continue };
         // "Change this to use the current git user in the same way" says enough in spite of its "this".
-        let says_much = request.is_order && request.weight >= DETAILED_ORDER_MIN;
+        let says_much = is_order(&request.text) && request.weight >= DETAILED_ORDER_MIN;
         let specific = request.weight >= 4 && (says_much || !refers_without_naming(&request.text));
         let is_log = turn.prompt_parts.is_pasted() && !request.is_order;
         let fits = !request.pasted

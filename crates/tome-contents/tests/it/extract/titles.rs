@@ -148,7 +148,7 @@ fn a_title_says_the_request_and_not_what_stands_around_it() {
             "we should think about how can we make the import of large files faster",
             "init",
             "ON_CHAIN env var)\n- Installed the skills for development",
-            "dev@laptop frontend % npm run test:e2e\n\n> web@0.1.0 test:e2e\n> playwright test\n\nError: Cannot find module '@playwright/test'",
+            "dev@laptop frontend % npm run test:e2e\n\n> web@0.1.0 test:e2e\n> playwright test\n\nError: Cannot find module '@playwright/test'\n\n> 1 | import { test, expect } from '@playwright/test'",
         ],
         &expect![[r#"
             Research good issue templates
