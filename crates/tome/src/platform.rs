@@ -5,6 +5,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use tokio_stream::Stream;
 #[cfg(unix)]
@@ -206,7 +207,7 @@ const DESCRIPTORS_MAX: u64 = 16_384;
 
 /// Pause after a failed `accept`: without descriptors, the next one would fail at once too.
 #[cfg(unix)]
-const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A listening socket that accepts only connections of this user.
 pub struct OwnerSocket {
@@ -255,7 +256,7 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnerSocket>> {
 #[cfg(unix)]
 pub fn read_stdin(
     bytes_max: usize,
-    next_wait: &mut dyn FnMut(&[u8]) -> Option<std::time::Duration>,
+    next_wait: &mut dyn FnMut(&[u8]) -> Option<Duration>,
 ) -> (Vec<u8>, bool) {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use std::os::fd::AsFd;
@@ -289,7 +290,7 @@ pub fn read_stdin(
 #[cfg(not(unix))]
 pub fn read_stdin(
     bytes_max: usize,
-    _next_wait: &mut dyn FnMut(&[u8]) -> Option<std::time::Duration>,
+    _next_wait: &mut dyn FnMut(&[u8]) -> Option<Duration>,
 ) -> (Vec<u8>, bool) {
     use std::io::Read;
     let mut bytes = Vec::new();
@@ -413,13 +414,36 @@ pub fn replace_process(command: &mut std::process::Command) {
     let _ = command;
 }
 
+/// Resident memory of this process without mapped files, in bytes; 0 if unknown.
+pub fn own_bytes() -> u64 {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = statm.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
+    let (Some(resident), Some(shared)) = (pages.next(), pages.next()) else { return 0 };
+    resident.saturating_sub(shared) * page_bytes()
+}
+
+/// Processor time that this process has used; zero if unknown.
+pub fn processor_time() -> Duration {
+    // In ticks of 10 ms on every platform that has the file.
+    const TICK_MS: u64 = 10;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // The name of the program may contain spaces.
+    let fields = stat.rsplit_once(") ").map(|(_, fields)| fields).unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(11).take(2);
+    let ticks: u64 = ticks.filter_map(|ticks| ticks.parse::<u64>().ok()).sum();
+    Duration::from_millis(ticks * TICK_MS)
+}
+
+fn page_bytes() -> u64 {
+    #[cfg(unix)]
+    return rustix::param::page_size() as u64;
+    #[cfg(not(unix))]
+    return 4096;
+}
+
 /// Resident memory of this process in bytes; 0 if unknown.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    #[cfg(unix)]
-    let page_size = rustix::param::page_size() as u64;
-    #[cfg(not(unix))]
-    let page_size = 4096;
-    pages.unwrap_or(0) * page_size
+    pages.unwrap_or(0) * page_bytes()
 }

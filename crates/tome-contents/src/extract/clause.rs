@@ -26,11 +26,15 @@ pub(super) fn render_title(text: &str) -> String {
     if text.trim_start().starts_with('`') { short } else { capitalize(&short) }
 }
 
-/// Shortens absolute paths to their last two names: `/home/dev/app/src/main.rs` to `src/main.rs`.
+/// Shortens paths of files to their last two names: `/home/dev/app/src/main.rs` to `src/main.rs`. Routes
+/// such as `/api/v1/users/orders` stay.
 fn shorten_paths(text: &str) -> String {
     const NAMES_MIN: usize = 4;
+    #[rustfmt::skip]
+    const ROOTS: [&str; 8] =
+        ["~/", "/home/", "/Users/", "/root/", "/tmp/", "/var/", "/mnt/", "/opt/"];
     let shorten = |word: &str| {
-        let is_absolute = word.starts_with('/') || word.starts_with("~/");
+        let is_absolute = ROOTS.iter().any(|root| word.starts_with(root));
         let names: Vec<&str> = word.split('/').filter(|name| !name.is_empty()).collect();
         match names.as_slice() {
             [.., parent, name] if is_absolute && names.len() >= NAMES_MIN => {
@@ -113,7 +117,12 @@ fn first_spaced_clause(text: &str) -> String {
         let apposed = matches!(*word, "a" | "an" | "the" | "who" | "which" | "who's");
         // Nor does the comma between the items of a list ("a, b, and c").
         let is_in_list = so_far.iter().rev().nth(1).is_some_and(|word| word.ends_with(','));
-        let is_item = word.ends_with(',') || is_in_list && matches!(*word, "and" | "or");
+        let is_adverb = matches!(
+            word.trim_end_matches(','),
+            "however" | "then" | "also" | "but" | "so" | "instead" | "please" | "too" | "though"
+        );
+        let is_item =
+            word.ends_with(',') && !is_adverb || is_in_list && matches!(*word, "and" | "or");
         let comma = before.ends_with(',') && index >= 5 && !apposed && !is_item;
         if comma
             || before.ends_with([';', ':', '.', '?'])
@@ -183,21 +192,24 @@ fn is_arrow(word: &str) -> bool {
 }
 
 /// Whether all quotes and parentheses are closed.
-fn is_balanced(words: &[&str]) -> bool {
+pub(super) fn is_balanced(words: &[&str]) -> bool {
     let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
 }
 
-/// Whether a text is the end of something longer: "…_CHAIN env var)". A list's `1)` and a smiley close
-/// nothing.
+/// Whether a text is the end of something longer: "…_CHAIN env var)". The letter of a list's item, `b)`,
+/// and a smiley close nothing; in Russian, a lone `)` at the end is one.
 pub(super) fn closes_unopened_parenthesis(text: &str) -> bool {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
-        let after_word = || text.get(..at).is_some_and(|word| word.ends_with(char::is_alphabetic));
+        let last_word = || text.get(..at).unwrap_or_default().rsplit(char::is_whitespace).next();
+        let ends_word = || {
+            last_word().is_some_and(|word| word.len() > 1 && word.ends_with(char::is_alphabetic))
+        };
         match c {
-            '(' => depth += 1,
-            ')' if depth > 0 => depth -= 1,
-            ')' if at > 3 && after_word() => return true,
+            '(' | '（' => depth += 1,
+            ')' | '）' if depth > 0 => depth -= 1,
+            ')' if text.is_ascii() && at > 3 && ends_word() => return true,
             _ => {}
         }
     }

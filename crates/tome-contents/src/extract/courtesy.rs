@@ -65,18 +65,21 @@ fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
 
 /// Says a request with its verb: "do some research for me on caches" is "research caches".
 pub(super) fn name_the_verb(text: &str) -> Cow<'_, str> {
-    #[rustfmt::skip]
-    const PHRASES: &[(&str, &[&str])] = &[
-        ("research", &["do some research", "do a bit of research", "do research"]),
-        ("review", &["do a code review", "do a review", "do a quick review"]),
-        ("look at", &["have a look", "take a look"]),
+    const PHRASES: &[(&str, &[&str], &[&str])] = &[
+        (
+            "research",
+            &["do some research", "do a bit of research", "do research"],
+            &["on", "about", "into", "for"],
+        ),
+        ("review", &["do a code review", "do a review", "do a quick review"], &["of", "on"]),
+        ("look at", &["have a look", "take a look"], &["at"]),
     ];
-    for (verb, phrases) in PHRASES {
+    for (verb, phrases, prepositions) in PHRASES {
         let Some(rest) = strip_any_prefix(text, phrases) else { continue };
         let rest = strip_any_prefix(rest.trim_start(), &["for me", "for us"]).unwrap_or(rest);
-        let object =
-            strip_any_prefix(rest.trim_start(), &["on", "about", "into", "for", "of", "at"]);
-        if let Some(object) = object.map(str::trim_start).filter(|object| object.len() > 3) {
+        let object = strip_any_prefix(rest.trim_start(), prepositions);
+        let object = object.map(|object| object.trim_start_matches([' ', ':', ',']));
+        if let Some(object) = object.filter(|object| object.len() > 3) {
             return Cow::Owned(format!("{verb} {object}"));
         }
     }

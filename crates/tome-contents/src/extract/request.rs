@@ -2,7 +2,7 @@
 
 use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
 
-use super::clause::{closes_unopened_parenthesis, is_question};
+use super::clause::{closes_unopened_parenthesis, is_balanced, is_question};
 use super::courtesy::{is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
 use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
@@ -180,9 +180,17 @@ fn score_sentence(text: &str, words: usize, shape: SentenceShape, position: usiz
     };
     let vague = if is_vague(text) { -5 } else { 0 };
     // The role that a prompt gives the agent is not what it asks for.
-    let role = if begins_with_any(text, &["you are", "you're", "act as"]) { -6 } else { 0 };
+    let role = if begins_with_any(text, ROLES) { -6 } else { 0 };
     vague + role + position_score + length_score + shape
 }
+
+/// Beginnings of sentences that give the agent a role. "You are not handling null" does not.
+#[rustfmt::skip]
+const ROLES: &[&str] = &[
+    "you are a", "you are an", "you are the", "you are my", "you're a", "you're an", "act as",
+    "you are generating", "you are writing", "you are working", "you are building", "you are creating",
+    "you are updating",
+];
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
 fn strip_to_request(sentence: &str) -> &str {
@@ -203,12 +211,13 @@ fn strip_to_request(sentence: &str) -> &str {
 }
 
 /// The request at the end of a sentence that begins with what it is about, and has no comma between
-/// them: "in main.rs we read the file twice could we cache it for both callers".
+/// them: "in main.rs we read the file twice could we keep its lines in a cache for both callers".
 fn find_late_request(text: &str) -> Option<&str> {
     const POLITE: [&str; 6] = ["could you", "can you", "would you", "could we", "can we", "please"];
     const WORDS_MIN: usize = 4;
     const QUESTION_WORDS: &[&str] =
         &["how", "what", "where", "why", "when", "which", "who", "so", "if", "that", "and"];
+    const WEIGHT_MIN: u32 = 4;
     if begins_with_any(text, REQUEST_WORDS) {
         return None;
     }
@@ -217,10 +226,15 @@ fn find_late_request(text: &str) -> Option<&str> {
         let at = lower.find(&format!(" {phrase} "))? + 1;
         let (before, request) = text.split_at_checked(at)?;
         let last = before.split_whitespace().last()?.to_lowercase();
+        let rest = strip_courtesy(request);
+        // The whole sentence says more than "fix the tests" or "cache it".
+        let weight = weigh_request(rest);
+        let says = weight >= WEIGHT_MIN && !(refers_without_naming(rest) && weight <= WEIGHT_MIN);
         let is_clause = count_words(before) >= WORDS_MIN
+            && is_balanced(&before.split_whitespace().collect::<Vec<_>>())
             && !before.trim_end().ends_with([',', ';', ':', '('])
             && !QUESTION_WORDS.contains(&last.as_str());
-        (is_clause && count_words(strip_courtesy(request)) >= WORDS_MIN).then_some(request)
+        (is_clause && says && count_words(rest) >= WORDS_MIN).then_some(request)
     })
 }
 
@@ -263,11 +277,11 @@ fn strip_lead_in(text: &str) -> &str {
     }
 }
 
-/// Whether a lead-in only says where work takes place: "Working within the existing project".
+/// Whether a lead-in only says where work takes place: "Working within the existing project". One that
+/// reports a failure says more.
 fn sets_the_scene(lead: &str) -> bool {
-    let first = lead.split_whitespace().next().unwrap_or_default();
-    begins_with_any(lead, LEAD_IN_WORDS)
-        || first.len() > 5 && first.ends_with("ing") && count_words(lead) >= 3
+    begins_with_any(lead, &["working", "given", "based on", "considering", "building on"])
+        && score_failure(lead) == 0
 }
 
 /// Removes the number of a list's item: `1. Add a test`.

@@ -16,7 +16,8 @@ use super::answer::{
 use super::answer_score::VERY_SURE;
 use super::changed_files::{changed_files, render_changes_without_counts};
 use super::clause::{
-    TITLE_WORDS_MAX, capitalize, closes_unopened_parenthesis, is_dangling, render_title,
+    TITLE_WORDS_MAX, capitalize, closes_unopened_parenthesis, is_balanced, is_dangling,
+    render_title,
 };
 use super::commands::find_command_line;
 use super::cues::is_filler;
@@ -374,7 +375,10 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
 /// the dialog stays open".
 fn skip_long_lead(text: &str) -> &str {
     let is_led = begins_with_any(text, &["when", "if", "while", "since", "after", "before", "as"]);
-    let main = text.split_once(", ").map(|(_, main)| main);
+    let main = text.split_once(", ").and_then(|(lead, main)| {
+        let is_whole = is_balanced(&lead.split_whitespace().collect::<Vec<_>>());
+        is_whole.then(|| strip_any_prefix(main, &["then"]).map_or(main, str::trim_start))
+    });
     let is_long = text.split_whitespace().count() > TITLE_WORDS_MAX;
     main.filter(|main| is_led && is_long && count_words(main) >= 4 && is_main_clause(main))
         .unwrap_or(text)
@@ -441,7 +445,8 @@ fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
     let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
         let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
         let line = event.text.lines().map(str::trim).find(|line| !line.is_empty())?;
-        (is_prompt && is_prose(line) && is_main_clause(line)).then_some((at, line))
+        let says = || parse_request(at, line).is_some_and(|request| request.weight > 0);
+        (is_prompt && is_prose(line) && is_main_clause(line) && says()).then_some((at, line))
     })?;
     title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
 }

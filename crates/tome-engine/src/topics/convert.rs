@@ -2,7 +2,7 @@
 
 use tome_contents::{TurnActivity, load_activity};
 use tome_home::{HomeError, Store};
-use tome_model::{FactKind, Node};
+use tome_model::{CommandOutcome, FactKind, Node};
 use tome_topics::{
     CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
     normalize_path,
@@ -120,7 +120,11 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
             .iter()
             .map(|run| CommandRecord {
                 name: run.name.clone(),
-                outcome: run.outcome,
+                // Topics count what passed and failed; a record has no other outcome.
+                outcome: match run.outcome {
+                    CommandOutcome::TimedOut => CommandOutcome::Unknown,
+                    told => told,
+                },
                 number: run.number,
                 at: run.at,
             })

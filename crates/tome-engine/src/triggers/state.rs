@@ -28,6 +28,8 @@ pub struct TriggerState {
     tasks: TaskList,
     /// The plan to replan at the next event that accepts text.
     carried: Option<String>,
+    /// Stored under its former name.
+    #[serde(rename = "in_loop")]
     in_turn: TurnState,
     work: WorkState,
     pace: ReminderPace,
@@ -239,7 +241,7 @@ impl TriggerState {
     }
 
     /// Handles `/clear`: drops the plan and work of the old conversation but keeps the reminder
-    /// pace. As always, the next prompt begins a loop.
+    /// pace. As always, the next prompt begins a turn.
     fn on_clear(&mut self) -> Option<DueInjection> {
         let Self { recent, in_turn, pace, .. } = std::mem::take(self);
         *self = Self { recent, in_turn, pace, ..Self::default() };

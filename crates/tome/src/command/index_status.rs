@@ -130,7 +130,7 @@ pub fn print_projections(out: &mut dyn Write, projections: &[v1::Worker]) -> std
 fn display_name(stored: &str) -> &str {
     match stored {
         "tally" => "session-stats",
-        "copy" => "transcripts",
+        "copy" => "transcript-copies",
         other => other,
     }
 }

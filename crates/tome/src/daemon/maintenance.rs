@@ -5,7 +5,7 @@
 mod tests;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::state::Daemon;
 use super::{
@@ -14,11 +14,15 @@ use super::{
 };
 use crate::platform;
 
-/// Interval of maintenance. With nothing to do it costs two system calls.
+/// Interval of maintenance. With nothing to do it costs a few system calls.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(2);
-/// Memory that a daemon with no open store may keep. glibc keeps free blocks for good, some 40 MB after
-/// a large import, while a new daemon answers within 6 ms and needs a tenth of it.
-const IDLE_MEMORY_MAX: u64 = 40 << 20;
+/// Memory of its own that a daemon with no open store may keep. glibc keeps free blocks for good, some
+/// 40 MB after a large import, while a new daemon answers within milliseconds.
+const IDLE_MEMORY_MAX: u64 = 32 << 20;
+/// Shortest time without work after which a daemon stops in order to return memory.
+const QUIET_MIN: Duration = Duration::from_mins(1);
+/// Share of one processor that a daemon without work uses at most, in percent.
+const QUIET_PROCESSOR_PERCENT: u128 = 2;
 
 /// Runs all background tasks until the daemon stops. Notebooks have their own task, so that one
 /// that another program keeps locked delays nothing else. So have the projections, which may be far
@@ -60,6 +64,7 @@ async fn maintain_stores(daemon: Arc<Daemon>) {
         .max(Duration::from_millis(10));
     let mut tick = tokio::time::interval(interval);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut quiet = QuietPeriod::new();
     loop {
         tokio::select! {
             () = daemon.stop_requested() => return,
@@ -69,7 +74,8 @@ async fn maintain_stores(daemon: Arc<Daemon>) {
         run_task(&daemon, losses::remove_arrived).await;
         run_task(&daemon, damage::check_open_stores).await;
         run_task(&daemon, close_idle_stores).await;
-        if let Some(reason) = Idleness::measure(&daemon).reason_to_stop()
+        quiet.observe(platform::processor_time());
+        if let Some(reason) = Idleness::measure(&daemon, &quiet).reason_to_stop()
             && !reflect::has_waiting_sessions(&daemon)
         {
             run_task(&daemon, agent_transcripts::read_before_exit).await;
@@ -79,12 +85,43 @@ async fn maintain_stores(daemon: Arc<Daemon>) {
     }
 }
 
+/// Time during which the process has hardly worked. Background work may need no open store: vectors are
+/// computed while their store is closed.
+struct QuietPeriod {
+    since: Instant,
+    observed: Instant,
+    processor: Duration,
+}
+
+impl QuietPeriod {
+    fn new() -> Self {
+        let now = Instant::now();
+        Self { since: now, observed: now, processor: platform::processor_time() }
+    }
+
+    /// Takes the processor time used so far; the period begins again if much was used meanwhile.
+    fn observe(&mut self, processor: Duration) {
+        let now = Instant::now();
+        let used = processor.saturating_sub(self.processor);
+        let passed = now.duration_since(self.observed);
+        if used.as_micros() * 100 > passed.as_micros() * QUIET_PROCESSOR_PERCENT {
+            self.since = now;
+        }
+        (self.observed, self.processor) = (now, processor);
+    }
+}
+
 /// Whether the daemon has anything to do, and the memory that it holds.
 struct Idleness {
     /// Time since the last call.
     idle: Duration,
+    /// Time since the process last worked.
+    quiet: Duration,
     has_open_stores: bool,
-    resident_bytes: u64,
+    /// Without the mapped program and its model.
+    own_bytes: u64,
+    /// Whether the next client starts a daemon again.
+    can_restart: bool,
     /// The setting `daemon.idle_exit`; `None` if the daemon never stops by itself.
     idle_exit: Option<Duration>,
     /// The setting `store.idle_close`.
@@ -92,11 +129,14 @@ struct Idleness {
 }
 
 impl Idleness {
-    fn measure(daemon: &Daemon) -> Self {
+    fn measure(daemon: &Daemon, quiet: &QuietPeriod) -> Self {
+        let settings = &daemon.settings;
         Self {
             idle: daemon.activity.idle_for(),
+            quiet: quiet.since.elapsed(),
             has_open_stores: !daemon.engine.stores().open_stores().is_empty(),
-            resident_bytes: platform::resident_bytes(),
+            own_bytes: platform::own_bytes(),
+            can_restart: settings.daemon_autostart && settings.daemon_endpoint.is_none(),
             idle_exit: daemon.settings.daemon_idle_exit,
             idle_close: daemon.settings.store_idle_close,
         }
@@ -107,8 +147,9 @@ impl Idleness {
         if self.idle >= self.idle_exit? {
             return Some("idle: stopping");
         }
-        let is_closed = !self.has_open_stores && self.idle >= self.idle_close;
-        (is_closed && self.resident_bytes > IDLE_MEMORY_MAX)
+        let least = self.idle_close.max(QUIET_MIN);
+        let is_unused = !self.has_open_stores && self.idle >= least && self.quiet >= least;
+        (is_unused && self.can_restart && self.own_bytes > IDLE_MEMORY_MAX)
             .then_some("idle: stopping to return memory")
     }
 }

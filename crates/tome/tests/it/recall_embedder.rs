@@ -279,7 +279,7 @@ fn status_shows_the_projections() {
     let expected = [
         "session-stats",
         "contents",
-        "transcripts",
+        "transcript-copies",
         "topics",
         "bm25/events",
         "bm25/pages",
@@ -296,7 +296,7 @@ fn status_shows_the_projections() {
         assert!(projection["disk_bytes"].as_u64().unwrap() > 0, "{projection}");
     }
     assert_eq!(
-        (&of("transcripts")["cursor"], &of("bm25/events")["entries"]),
+        (&of("transcript-copies")["cursor"], &of("bm25/events")["entries"]),
         (&json!(80), &json!(80))
     );
     assert!(of("vectors/pages")["embedder"].as_str().unwrap().starts_with("tome-static"));

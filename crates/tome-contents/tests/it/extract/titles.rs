@@ -144,7 +144,7 @@ fn a_title_says_the_request_and_not_what_stands_around_it() {
             "When working on features and building plans for them, you must always use test-driven development for every phase",
             "/home/dev/shop/agents/skills/blog-writing 转成中文",
             "ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/ directories is implemented",
-            "in common.go:296 we are creating the branch with \"app@local\" could we change this to the current git user?",
+            "in common.go:296 we are creating the branch with \"app@local\" could we change this to use the current git user and email of the repository?",
             "we should think about how can we make the import of large files faster",
             "init",
             "ON_CHAIN env var)\n- Installed the skills for development",
@@ -157,11 +157,43 @@ fn a_title_says_the_request_and_not_what_stands_around_it() {
             You must always use test-driven development for every phase
             skills/blog-writing 转成中文
             Ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/…
-            Change this to the current git user
+            Change this to use the current git user and email…
             Think about how can we make the import of large files faster
             Init
             Installed the skills for development
             Error: Cannot find module '@playwright/test'
+        "#]],
+    );
+}
+
+#[test]
+fn a_title_keeps_what_a_request_is_about() {
+    check_titles(
+        &[
+            "Исправь баг в парсере)",
+            "Do two things: a) rename the --force flag b) update the README",
+            "When I call clamp(x, lo) with a negative lower bound the slider thumb jumps to the right edge of the track",
+            "If the user enters an invalid email address in the form, then show an inline error below it",
+            "The modal says \"Payment failed please try another card\" even when the payment succeeded",
+            "In the payment service please fix the failing tests",
+            "You're still using the deprecated createClient in api.ts. Please change that.",
+            "Add pagination to GET /api/v1/users/orders",
+            "Deploying to staging fails with: set the DATABASE_URL variable first",
+            "Refactor the settings page to use tabs, however, keep the old routes working for now",
+            "have a look for memory leaks in the worker pool",
+        ],
+        &expect![[r#"
+            Исправь баг в парсере)
+            A) rename the --force flag b) update the README
+            Reported: When I call clamp(x, lo) with a negative lower bound the slider…
+            Show an inline error below it
+            Reported: The modal says "Payment failed please try another card" even
+            In the payment service please fix the failing tests
+            You're still using the deprecated createClient in api.ts
+            Add pagination to GET /api/v1/users/orders
+            Deploying to staging fails with: set the DATABASE_URL variable first
+            Refactor the settings page to use tabs
+            Have a look for memory leaks in the worker pool
         "#]],
     );
 }
