@@ -169,8 +169,8 @@ impl DaemonConnector {
     /// Starts the daemon and waits until it answers. Concurrent callers start only one.
     pub async fn start_daemon(&self) -> Result<Client, ConnectError> {
         self.create_run_folder().map_err(ConnectError::NotStarted)?;
-        let deadline = Instant::now() + START_TIMEOUT;
-        let mut pause = Duration::from_millis(2);
+        let began = Instant::now();
+        let deadline = began + START_TIMEOUT;
         let mut starting: Option<(File, Child)> = None;
         loop {
             if let Ok((client, _)) = self.probe_version(ANSWER_TIMEOUT).await {
@@ -193,8 +193,9 @@ impl DaemonConnector {
             if Instant::now() >= deadline {
                 return Err(no_answer());
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(50));
+            // A daemon usually answers within some 12 ms; a hook waits for it.
+            let is_slow = began.elapsed() > Duration::from_millis(100);
+            sleep(Duration::from_millis(if is_slow { 50 } else { 2 })).await;
         }
     }
 
