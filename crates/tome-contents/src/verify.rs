@@ -223,11 +223,26 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
     }
 }
 
-/// Whether two texts begin with the same letters and digits, whatever is between them.
+/// Whether a text begins with the letters and digits of an excerpt, whatever is between them. A short
+/// question is compared as a whole.
 fn begins_alike(text: &str, excerpt: &str) -> bool {
     const COMPARED: usize = 12;
     let start = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).take(COMPARED).collect()
     };
-    start(text) == start(excerpt)
+    let excerpt = start(excerpt);
+    !excerpt.is_empty() && start(text).starts_with(&excerpt)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_question_is_evidence_of_its_answer() {
+        assert!(begins_alike("仓库可见性？ Private", "仓库可见性？"));
+        assert!(begins_alike("Which store? SQLite, it is there", "Which store?"));
+        assert!(!begins_alike("Which store? SQLite", "Which cache?"));
+        assert!(!begins_alike("Which store? SQLite", "?"));
+    }
 }

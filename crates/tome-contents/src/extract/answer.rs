@@ -9,7 +9,8 @@ use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
 use super::text::{
-    begins_with_any, may_begin_with, strip_label, strip_prefix_ignoring_case, to_lower,
+    begins_with_any, may_begin_with, strip_any_prefix, strip_label, strip_prefix_ignoring_case,
+    to_lower,
 };
 use super::unfinished::{instructs, is_fragment, looks_ahead};
 use super::verdict::{find_fixed_row, find_verdicts};
@@ -310,6 +311,23 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !is_announcement(text)
         && !is_fragment(text)
         && !looks_ahead(text)
+        && !is_shouted(text)
+        && !is_numbered_question(text)
+}
+
+/// Whether a text is written in capitals, as headings that praise the work are.
+fn is_shouted(text: &str) -> bool {
+    const LETTERS_MIN: usize = 12;
+    let letters = text.chars().filter(|c| c.is_uppercase() || c.is_lowercase());
+    let (capitals, all) = letters
+        .fold((0, 0), |(capitals, all), c| (capitals + usize::from(c.is_uppercase()), all + 1));
+    all >= LETTERS_MIN && capitals * 10 > all * 7
+}
+
+/// Whether a text is the heading of a question to the user: `Question 2: Error status`.
+fn is_numbered_question(text: &str) -> bool {
+    let rest = strip_any_prefix(text, &["question", "frage", "pregunta", "вопрос"]);
+    rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Whether a text begins with a label such as `Root cause`.

@@ -56,7 +56,13 @@ fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     };
     let mut rest = text.trim_start();
     let mut stripped = false;
-    while let Some(after) = strip_any_prefix(rest, starts) {
+    // `copilot-instructions.md` is a name.
+    let is_name = |after: &str| {
+        let mut chars = after.chars();
+        matches!(chars.next(), Some('-' | '_' | '.' | '/'))
+            && chars.next().is_some_and(char::is_alphanumeric)
+    };
+    while let Some(after) = strip_any_prefix(rest, starts).filter(|after| !is_name(after)) {
         rest = after.trim_start_matches(punctuation);
         stripped = true;
     }

@@ -90,7 +90,7 @@ const FILLERS: &[&str] = &[
 #[rustfmt::skip]
 const PLANS: &[&str] = &[
     "let me", "now let me", "let's check", "let's see", "let's look", "now let's", "i'll",
-    "now i'll", "i will", "now i", "i'm going to", "i am going to", "i need to", "i should",
+    "now i'll", "i will", "now i", "now i'm", "next i'm", "next, i", "next i'll", "i'm going to", "i am going to", "i need to", "i should",
     "i want to", "first i", "next i", "checking", "running", "reading", "verify", "让我", "我来", "我先",
     "现在我", "接下来", "我看一下", "確認します", "見てみます", "посмотрю", "проверю", "давайте посмотрим", "запускаю",
     "смотрю", "ich schaue", "ich werde", "schauen wir", "would you like", "do you want",
@@ -107,7 +107,7 @@ pub(super) fn is_filler(plain: &str) -> bool {
 
 /// Whether a sentence announces the next step: `Let me look`, `Now remove the import`.
 pub(super) fn is_announcement(plain: &str) -> bool {
-    if begins_with_any(plain, PLANS) {
+    if begins_with_any(plain, PLANS) || ends_with_plan(plain) {
         return true;
     }
     let rest = strip_any_prefix(plain, &["now", "then"]);
@@ -116,6 +116,17 @@ pub(super) fn is_announcement(plain: &str) -> bool {
         return true;
     }
     rest.is_some_and(|rest| super::request::is_order(rest.trim_start_matches([' ', ','])))
+}
+
+/// Whether a sentence ends with what comes next: "The sandbox fails, so I'm running it again."
+fn ends_with_plan(plain: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: [&str; 8] = [
+        ", so i'm ", ", so i’m ", ", so i'll ", ", so i’ll ", ", then i'll ", ", then i’ll ", "할게요",
+        "하겠습니다",
+    ];
+    let lower = to_lower(plain);
+    PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// A phrase, its cue and its confidence.

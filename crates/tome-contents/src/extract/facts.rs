@@ -14,7 +14,7 @@ use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence}
 use super::failures::render_failure_message;
 use super::problems::{add_problems, find_open_end};
 use super::prompt_facts::{add_prompt_facts, read_rejection};
-use super::reaction::Reaction;
+use super::reaction::{Reaction, says_still_wrong};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::has_name;
@@ -57,7 +57,12 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
             facts.extend(chosen.or_else(|| find_consent(before, turn)));
         }
-        if next.is_some_and(|next| is_superseded(turn, next) || is_advice_rejected(turn, next)) {
+        let is_overtaken = |next: &Turn<'_>| {
+            is_superseded(turn, next)
+                || is_advice_rejected(turn, next)
+                || says_still_wrong(&next.prompt_text(events))
+        };
+        if next.is_some_and(is_overtaken) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
         }

@@ -33,7 +33,8 @@ pub(super) fn parse_touched_files<'a>(event: &'a Event, tool: &'a Tool) -> Vec<T
     if has_failed(event, tool) { Vec::new() } else { parse_files(tool) }
 }
 
-fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
+/// Returns the files that a tool call is about, even if it failed.
+pub(super) fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or(&name);
     match name {
@@ -141,11 +142,16 @@ pub(super) fn parse_patch_files(text: &str) -> Vec<TouchedFile<'_>> {
         let named = FORMS
             .iter()
             .find_map(|(mark, touch)| line.strip_prefix(mark).map(|path| (path.trim(), *touch)));
-        if let Some((path, touch)) = named.filter(|(path, _)| is_path(path))
-            && found.len() < FILES_MAX
-            && !found.iter().any(|one| one.path == path)
-        {
-            found.push(TouchedFile { path, raw: line, action: touch });
+        let Some((path, touch)) = named.filter(|(path, _)| is_path(path)) else { continue };
+        let is_full = found.len() >= FILES_MAX;
+        match found.iter_mut().find(|one| one.path == path) {
+            // Deleted and added again in one patch: written over.
+            Some(one) if one.action == FileAction::Deleted && touch == FileAction::Created => {
+                one.action = FileAction::Changed;
+            }
+            Some(_) => {}
+            None if is_full => {}
+            None => found.push(TouchedFile { path, raw: line, action: touch }),
         }
     }
     found

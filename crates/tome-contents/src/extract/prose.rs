@@ -81,9 +81,11 @@ pub fn prompt_text(text: &str) -> String {
     parts.into_iter().flat_map(strip_injected).collect::<Vec<&str>>().join(" ")
 }
 
-/// Returns what the user typed, if the message says so.
-fn find_typed_text(text: &str) -> Option<&str> {
-    find_editor_request(text).or_else(|| find_template_input(text))
+/// Returns what the user typed, if the message says so; empty if that is nothing.
+pub(super) fn find_typed_text(text: &str) -> Option<&str> {
+    find_editor_request(text)
+        .or_else(|| find_template_input(text))
+        .or_else(|| find_quoted_request(text))
 }
 
 /// Returns the request below the files that an editor named: Codex's `## My request for Codex:`.
@@ -107,10 +109,23 @@ fn find_template_input(text: &str) -> Option<&str> {
     let block = below.strip_prefix("```text").or_else(|| below.strip_prefix("```"))?;
     let (input, rest) =
         block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
-    let input = input.trim();
-    // Without words of the user, the template says what it is for.
-    let goal = || rest.lines().find(|line| line.starts_with("Goal: ")).unwrap_or_default();
-    Some(if input.is_empty() { goal() } else { input })
+    rest.contains('\n').then(|| input.trim())
+}
+
+/// Returns the request that a program put into its own prompt: `User request: "make it green"`.
+fn find_quoted_request(text: &str) -> Option<&str> {
+    #[rustfmt::skip]
+    const LABELS: [&str; 6] = [
+        "user request:", "user-anfrage:", "user query:", "user prompt:", "user's request:", "user task:",
+    ];
+    let lines = text.lines().take(40).map(str::trim);
+    let mut labelled = lines.filter_map(|line| {
+        LABELS.iter().find_map(|label| strip_prefix_ignoring_case(line, label)).map(str::trim)
+    });
+    labelled.find_map(|quoted| {
+        let inside = quoted.strip_prefix(['"', '“'])?.strip_suffix(['"', '”'])?;
+        (!inside.is_empty()).then_some(inside)
+    })
 }
 
 /// Whether a line separates the heading of a table from its rows: `|---|:--|`.
@@ -280,7 +295,8 @@ const NON_PROSE_STARTS: &[&str] = &[
     "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
     "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
     "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
-    "! [", "npm error",
+    "! [", "npm error", "remote: ", "Enumerating objects", "Counting objects", "Writing objects",
+    "Resolving deltas", "Compressing objects",
 ];
 
 /// Whether a line is prose rather than code, a log, a trace, a table or JSON.
@@ -294,6 +310,7 @@ pub(super) fn is_prose(line: &str) -> bool {
             || is_terminal_line(line)
             || looks_like_code(line)
             || looks_like_log(line)
+            || is_tag_line(line)
             || is_json_field(line))
 }
 
@@ -348,6 +365,12 @@ fn is_shell_prompt(line: &str) -> bool {
         && (ends(first) || words.take(2).any(|word| ends(word) && word.len() <= 40))
 }
 
+/// Whether a line is markup: `<option>None of them</option>`.
+fn is_tag_line(line: &str) -> bool {
+    let name = line.strip_prefix('<').unwrap_or_default();
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') && line.ends_with('>')
+}
+
 fn is_json_field(line: &str) -> bool {
     line.starts_with('"')
         && (line.contains("\": ") || line.ends_with("\",") || line.contains("\":"))
@@ -360,7 +383,12 @@ fn looks_like_code(line: &str) -> bool {
         "func ", "type ", "impl ", "use ", "package ", "from ", "export ", "SELECT ", "INSERT ",
         "ALTER ", "CREATE TABLE", "#[",
     ];
-    let ends = line.ends_with(['{', ';', '}']) || line.ends_with("=>") || line.ends_with("):");
+    let is_clause = ["except ", "elif ", "else:", "try:", "finally:"];
+    let is_python = line.ends_with(':') && is_clause.iter().any(|start| line.starts_with(start));
+    let ends = line.ends_with(['{', ';', '}'])
+        || line.ends_with("=>")
+        || line.ends_with("):")
+        || is_python;
     if ends
         && !line.contains(['。', '；'])
         && !(line.ends_with(';') && line.split_whitespace().count() > 8)
@@ -412,6 +440,11 @@ fn looks_like_log(line: &str) -> bool {
     let level = ["INFO", "ERROR", "WARN", "DEBUG", "TRACE", "FATAL"]
         .iter()
         .any(|level| start.split(|c: char| !c.is_alphanumeric()).any(|word| word == *level));
-    (digits >= 8 && start.starts_with(|c: char| c.is_ascii_digit() || c == '['))
+    let is_access = line.contains("HTTP/1.") || line.contains("HTTP/2\"");
+    let is_labelled = ["INFO:", "ERROR:", "WARN:", "WARNING:", "DEBUG:"]
+        .iter()
+        .any(|label| line.starts_with(label));
+    (is_access || is_labelled)
+        || (digits >= 8 && start.starts_with(|c: char| c.is_ascii_digit() || c == '['))
         || (level && (digits >= 4 || start.starts_with(['[', 'E', 'W', 'I', 'D', 'F'])))
 }

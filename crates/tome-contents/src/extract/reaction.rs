@@ -56,6 +56,22 @@ pub(super) fn classify_reaction(prompt: &str) -> Reaction {
     }
 }
 
+/// Whether a prompt says that what the last turn set right is still wrong.
+pub(super) fn says_still_wrong(prompt: &str) -> bool {
+    #[rustfmt::skip]
+    const MARKS: &[&str] = &[
+        "still not", "still doesn't", "still does not", "still don't", "still fail", "still broken",
+        "still can't", "still cannot", "still the same", "still getting", "still see", "还是不", "还是没",
+        "还是一样", "仍然", "依然", "還是不", "還是沒", "아직도", "여전히", "まだ動", "まだエラー", "まだ直", "всё ещё", "все еще",
+        "до сих пор", "immer noch", "toujours pas", "sigue sin", "sigue fallando", "ainda não",
+        "vẫn không", "vẫn chưa",
+    ];
+    // A long prompt is about more than that.
+    const CHARS_MAX: usize = 300;
+    let head = tome_text::first_chars(prompt.trim_start(), 80).to_lowercase();
+    prompt.chars().nth(CHARS_MAX).is_none() && MARKS.iter().any(|mark| head.contains(mark))
+}
+
 /// Whether a prompt begins with "no", which corrects the agent or answers its question.
 pub(super) fn is_negation(prompt: &str) -> bool {
     begins_with_mark(prompt.trim_start(), NEGATIONS)
@@ -240,6 +256,9 @@ mod tests {
         assert_eq!(classify_reaction("don't touch the lock file"), Reaction::Correction);
         assert_eq!(classify_reaction("Add a flag"), Reaction::None);
         assert_eq!(classify_reaction("toujours pas, même erreur"), Reaction::Correction);
+        assert!(says_still_wrong("It still doesn't open the file"));
+        assert!(says_still_wrong("아직도 안열려 이렇게만 뜨고"));
+        assert!(!says_still_wrong("the file opens, now add a test"));
         assert!(is_negation("No, I have none") && !is_negation("not what I meant"));
     }
 

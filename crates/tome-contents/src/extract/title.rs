@@ -23,7 +23,7 @@ use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
-use super::prose::is_prose;
+use super::prose::{find_typed_text, is_prose};
 use super::request::{
     UserRequest, is_harness_message, is_order, parse_request, refers_without_naming,
 };
@@ -289,8 +289,8 @@ fn title_from_branch(
     title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
-/// Whether requests, conclusions or changed files name at least half of a branch's words: a branch
-/// may be older than what is done on it.
+/// Whether requests, conclusions or changed files name at least two of a branch's words, and half of
+/// them: a branch is often older than what is done on it.
 fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
     let mut terms: BTreeSet<String> = BTreeSet::new();
     let mut add = |text: &str| terms.extend(TermSet::from_text(text).into_terms());
@@ -301,9 +301,11 @@ fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
             add(&base_name(file.path).replace('_', " "));
         }
     }
-    let words: Vec<String> = TermSet::from_text(branch).into_terms().collect();
+    // People speak of branches whatever they are about.
+    let is_telling = |word: &String| !word.starts_with("branch");
+    let words: Vec<String> = TermSet::from_text(branch).into_terms().filter(is_telling).collect();
     let named = words.iter().filter(|word| terms.contains(*word)).count();
-    !words.is_empty() && named * 2 >= words.len()
+    named >= 2 && named * 2 >= words.len()
 }
 
 fn words_of_branch(branch: &str) -> Option<String> {
@@ -444,7 +446,8 @@ fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
 fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
     let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
         let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
-        let line = event.text.lines().map(str::trim).find(|line| !line.is_empty())?;
+        let typed = find_typed_text(&event.text).unwrap_or(&event.text);
+        let line = typed.lines().map(str::trim).find(|line| !line.is_empty())?;
         let says = || parse_request(at, line).is_some_and(|request| request.weight > 0);
         (is_prompt && is_prose(line) && is_main_clause(line) && says()).then_some((at, line))
     })?;
@@ -470,6 +473,7 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
     let first_words = || {
         events.iter().enumerate().find_map(|(at, event)| {
             let text = (!is_harness_message(&event.text)).then_some(event.text.as_str())?;
+            let text = find_typed_text(text).unwrap_or(text);
             let line = text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
             Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
         })

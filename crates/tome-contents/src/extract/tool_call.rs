@@ -6,7 +6,7 @@ use super::call_line::{describe_call, describe_commit};
 use super::commands::{find_command_line, parse_command_runs};
 use super::commit_message::{CommitMessage, read_commit_message};
 use super::failures::render_failure_message;
-use super::files::parse_touched_files;
+use super::files::parse_files;
 use super::outcome::{ToolOutcome, read_error, read_outcome};
 
 /// A tool call: its outcome, and the command or the files that it is about.
@@ -22,14 +22,14 @@ pub struct ToolCall<'a> {
     pub command: Option<&'a str>,
     /// The message of the commit that the command makes.
     pub commit: Option<CommitMessage>,
-    /// Files that it created, changed, deleted or read, as the agent named them.
+    /// Files that it creates, changes, deletes or reads, as the agent named them, even if it failed.
     pub files: Vec<(&'a str, FileAction)>,
 }
 
 /// Reads the tool call of an event; `None` if the event is none.
 pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
     let tool = event.tool.as_ref()?;
-    let files = parse_touched_files(event, tool).into_iter().map(|file| (file.path, file.action));
+    let files = parse_files(tool).into_iter().map(|file| (file.path, file.action));
     let files: Vec<(&str, FileAction)> = files.collect();
     let (outcome, reason) = judge_call(event, tool);
     let command = find_command_line(tool);

@@ -181,6 +181,9 @@ fn a_title_keeps_what_a_request_is_about() {
             "Deploying to staging fails with: set the DATABASE_URL variable first",
             "Refactor the settings page to use tabs, however, keep the old routes working for now",
             "have a look for memory leaks in the worker pool",
+            "copilot-instructions.md is there now, check it",
+            "LIVE PREVIEW MODE - every change is seen at once!\n\nUser request: \"make the UI look like iOS\"\n\nSTEPS: 1. read",
+            "INFO: 10.0.0.1:17092 - \"GET /auth/me HTTP/1.1\" 200 OK\nwhy is the user logged out after this request?",
         ],
         &expect![[r#"
             Исправь баг в парсере)
@@ -194,6 +197,9 @@ fn a_title_keeps_what_a_request_is_about() {
             Deploying to staging fails with: set the DATABASE_URL variable first
             Refactor the settings page to use tabs
             Have a look for memory leaks in the worker pool
+            copilot-instructions.md is there now, check it
+            Make the UI look like iOS
+            Why is the user logged out after this request?
         "#]],
     );
 }
