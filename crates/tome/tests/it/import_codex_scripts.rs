@@ -169,7 +169,7 @@ fn the_calls_of_scripts_become_events() {
           ✎ src/lexer.rs  +1 −1
             - a
             + b
-          ✗ apply_patch command=*** Begin Patch *** Update File: src/lexer.rs @@ -a +b…  exit 1
+          ✗ apply_patch src/lexer.rs  exit 1
               apply_patch verification failed: Failed to find expected lines
           ✗ cargo test  exit 101
               emoji FAILED
