@@ -416,10 +416,21 @@ pub fn replace_process(command: &mut std::process::Command) {
 
 /// Resident memory of this process without mapped files, in bytes; 0 if unknown.
 pub fn own_bytes() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let mut pages = statm.split_whitespace().skip(1).map_while(|pages| pages.parse::<u64>().ok());
-    let (Some(resident), Some(shared)) = (pages.next(), pages.next()) else { return 0 };
+    let [resident, shared] = resident_and_shared_pages();
     resident.saturating_sub(shared) * page_bytes()
+}
+
+/// Resident memory of this process in bytes; 0 if unknown.
+pub fn resident_bytes() -> u64 {
+    let [resident, _] = resident_and_shared_pages();
+    resident * page_bytes()
+}
+
+/// Pages of this process that are resident, and those of them that map files; zeros if unknown.
+fn resident_and_shared_pages() -> [u64; 2] {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = statm.split_whitespace().skip(1).map_while(|pages| pages.parse().ok());
+    [pages.next().unwrap_or(0), pages.next().unwrap_or(0)]
 }
 
 /// Processor time that this process has used; zero if unknown.
@@ -439,11 +450,4 @@ fn page_bytes() -> u64 {
     return rustix::param::page_size() as u64;
     #[cfg(not(unix))]
     return 4096;
-}
-
-/// Resident memory of this process in bytes; 0 if unknown.
-pub fn resident_bytes() -> u64 {
-    let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
-    pages.unwrap_or(0) * page_bytes()
 }

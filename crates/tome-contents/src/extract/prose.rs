@@ -107,9 +107,8 @@ fn find_template_input(text: &str) -> Option<&str> {
     let at = text.find(HEADING).filter(|at| *at <= HEADING_AT_MAX)?;
     let below = text.get(at + HEADING.len()..)?.trim_start();
     let block = below.strip_prefix("```text").or_else(|| below.strip_prefix("```"))?;
-    let (input, rest) =
-        block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
-    rest.contains('\n').then(|| input.trim())
+    let (input, _) = block.trim_start_matches([' ', '\r']).strip_prefix('\n')?.split_once("```")?;
+    Some(input.trim())
 }
 
 /// Returns the request that a program put into its own prompt: `User request: "make it green"`.
@@ -383,8 +382,9 @@ fn looks_like_code(line: &str) -> bool {
         "func ", "type ", "impl ", "use ", "package ", "from ", "export ", "SELECT ", "INSERT ",
         "ALTER ", "CREATE TABLE", "#[",
     ];
-    let is_clause = ["except ", "elif ", "else:", "try:", "finally:"];
-    let is_python = line.ends_with(':') && is_clause.iter().any(|start| line.starts_with(start));
+    const PYTHON_CLAUSES: [&str; 5] = ["except ", "elif ", "else:", "try:", "finally:"];
+    let begins = |clause: &&str| line.starts_with(*clause);
+    let is_python = line.ends_with(':') && PYTHON_CLAUSES.iter().any(begins);
     let ends = line.ends_with(['{', ';', '}'])
         || line.ends_with("=>")
         || line.ends_with("):")
