@@ -90,7 +90,7 @@ impl Compactor<'_> {
     }
 
     fn summarize(&self, events: &[Event]) -> (Summary, String, Usage, Option<String>) {
-        let input = SegmentInput { events, overlap: &[], is_followed: false };
+        let input = SegmentInput { events, ..SegmentInput::default() };
         let built_in = || Extractive.summarize_segment(&input).unwrap_or_else(|_| empty_summary());
         let fallback = |problem: String, usage| {
             (built_in(), Extractive.name().to_owned(), usage, Some(problem))

@@ -6,9 +6,11 @@
 
 use tome_ledger::{
     EventRange, Ledger, LedgerError, NodeChange, NodeWrite, ProjectionCommit, ScanDirection,
+    SegmentStartReason,
 };
 use tome_model::{Event, Level, Millis, Node, NodeId};
 
+use super::extract::names_request;
 use super::limits::POLISH_SCANNED_MAX;
 use super::pending_changes::CONTENTS_PROJECTION;
 use super::resegment::{SessionReader, mark_before};
@@ -51,6 +53,8 @@ pub enum NodeSource {
         events: Vec<Event>,
         /// Events right before the segment.
         overlap: Vec<Event>,
+        /// The request that the segment continues, if it has none of its own.
+        earlier_request: Option<Box<Event>>,
     },
     /// A period.
     Period {
@@ -76,8 +80,14 @@ impl NodeSource {
     /// Runs a summarizer on this input.
     pub fn summarize(&self, summarizer: &dyn Summarizer) -> Result<Summary, SummaryError> {
         match self {
-            Self::Segment { events, overlap } => {
-                summarizer.summarize_segment(&SegmentInput { events, overlap, is_followed: false })
+            Self::Segment { events, overlap, earlier_request } => {
+                let earlier_request = earlier_request.as_deref();
+                summarizer.summarize_segment(&SegmentInput {
+                    events,
+                    overlap,
+                    earlier_request,
+                    is_followed: false,
+                })
             }
             Self::Period { level, title, children } => {
                 summarizer.summarize_period(&RollupInput { level: *level, period: title, children })
@@ -244,7 +254,12 @@ pub(super) fn load_segment_source(
     let part = SessionReader { ledger, settings, project, session, upto_seq };
     let earlier = ledger.segment_before(project, session, mark_before(first.order_key()))?;
     let overlap = part.load_overlap(segment.began, first.order_key(), earlier.as_ref())?;
-    Ok((events.len() as u64 == node.events).then_some(NodeSource::Segment { events, overlap }))
+    let continues = segment.began != SegmentStartReason::Gap && !events.iter().any(names_request);
+    let earlier_request = if continues { part.load_request(earlier.as_ref())? } else { None };
+    let is_unchanged = events.len() as u64 == node.events;
+    let earlier_request = earlier_request.map(Box::new);
+    let source = NodeSource::Segment { events, overlap, earlier_request };
+    Ok(is_unchanged.then_some(source))
 }
 
 fn level_index(level: Level) -> usize {

@@ -13,6 +13,7 @@ use tome_ledger::{
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
 use super::evidence;
+use super::extract::names_request;
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
     EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
@@ -108,6 +109,8 @@ struct SegmentBuilder {
     counts: Vec<(Millis, u64)>,
     first: OrderKey,
     last: OrderKey,
+    /// Its last prompt that says what is wanted.
+    request: Option<OrderKey>,
     weight: u64,
     tokens: u64,
 }
@@ -226,6 +229,7 @@ impl<'a> Resegmenter<'a> {
             counts: Vec::new(),
             first: mark,
             last: mark,
+            request: None,
             weight: 0,
             tokens: 0,
         };
@@ -250,7 +254,10 @@ impl<'a> Resegmenter<'a> {
         if let Some(known) = known.as_ref().filter(|known| known.id != segment.id) {
             self.remove_segment(known, changes)?;
         }
-        let built = self.part.build_node(self.summarizer, cut, &segment, end)?;
+        let continues = cut.began != SegmentStartReason::Gap && cut.request.is_none();
+        let earlier = if continues { self.part.load_request(self.before.as_ref())? } else { None };
+        let built =
+            self.part.build_node(self.summarizer, cut, earlier.as_ref(), (&segment, end))?;
         if changes.put_node(project, built)? {
             changes.changed_days.extend(changed_day(project, &segment.id));
         }
@@ -315,6 +322,9 @@ impl<'a> Resegmenter<'a> {
 
 impl SegmentBuilder {
     fn push(&mut self, event: Event, mark: OrderKey, weight: EventWeight) {
+        if names_request(&event) {
+            self.request = Some(mark);
+        }
         self.counts.push((event.at, weight.capped_tokens));
         self.weight += weight.capped_tokens;
         self.tokens += weight.tokens;
@@ -395,6 +405,17 @@ impl SessionReader<'_> {
         Ok(events)
     }
 
+    /// Loads the request that a segment continues, if it has none of its own.
+    pub(super) fn load_request(
+        &self,
+        before: Option<&SegmentEntry>,
+    ) -> Result<Option<Event>, HomeError> {
+        match before.and_then(|before| before.request) {
+            Some(request) => Ok(self.ledger.event_by_order(request)?),
+            None => Ok(None),
+        }
+    }
+
     fn build_record(&self, cut: &SegmentBuilder, before: Option<&SegmentEntry>) -> SegmentEntry {
         let day = Period::day_containing(cut.first.at, &self.settings.zone);
         let id = match cut.events.first() {
@@ -411,6 +432,7 @@ impl SessionReader<'_> {
             began: cut.began,
             ended: cut.is_closed(),
             first_of: coarsest_first(before.and_then(|before| before.id.day()), day),
+            request: cut.request.or(before.and_then(|before| before.request)),
         }
     }
 
@@ -418,11 +440,16 @@ impl SessionReader<'_> {
         &self,
         summarizer: &dyn Summarizer,
         cut: &SegmentBuilder,
-        segment: &SegmentEntry,
-        end: SegmentEnd,
+        earlier_request: Option<&Event>,
+        (segment, end): (&SegmentEntry, SegmentEnd),
     ) -> Result<BuiltNode, HomeError> {
         let is_followed = end == SegmentEnd::Followed;
-        let input = SegmentInput { events: &cut.events, overlap: &cut.overlap, is_followed };
+        let input = SegmentInput {
+            events: &cut.events,
+            overlap: &cut.overlap,
+            earlier_request,
+            is_followed,
+        };
         let name = summarizer.name();
         let told = evidence::check_segment_summary(
             summarizer.summarize_segment(&input)?,

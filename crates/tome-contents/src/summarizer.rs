@@ -15,12 +15,14 @@ pub trait Summarizer: Send + Sync {
 }
 
 /// Consecutive events of one session.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct SegmentInput<'a> {
     /// The events of the segment.
     pub events: &'a [Event],
     /// Events right before, as context only: no bullet may cite them.
     pub overlap: &'a [Event],
+    /// The request that the segment continues, if it has none of its own.
+    pub earlier_request: Option<&'a Event>,
     /// Whether the session goes on after the segment, so that nothing in it is open.
     pub is_followed: bool,
 }

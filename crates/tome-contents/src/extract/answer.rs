@@ -54,6 +54,9 @@ pub(super) fn find_conclusion<'a>(
             continue;
         }
         let (mut statement, has_list) = read_statement(parts, index, sentence);
+        if asks_in_items(&statement) {
+            continue;
+        }
         statement.score = scorer.score(index, sentence, &statement, has_list);
         statement.is_item = !has_list && sentence.shape == SentenceShape::Item;
         let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
@@ -77,6 +80,12 @@ pub(super) fn find_conclusion<'a>(
         Some((other, second)) => join_second(best, &second, index < other),
         None => best,
     })
+}
+
+/// Whether a statement lists questions to the user: "Left for you: who reviews it?; commit now?"
+fn asks_in_items(statement: &AnswerSentence<'_>) -> bool {
+    let asking = statement.items.iter().filter(|item| item.text.trim_end().ends_with(['?', '？']));
+    asking.count() * 2 > statement.items.len()
 }
 
 /// Joins a short sentence with the second-best one: "Installed. The countdown now reads the date from
@@ -313,6 +322,38 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !looks_ahead(text)
         && !is_shouted(text)
         && !is_numbered_question(text)
+        && !is_agreement(text)
+        && !leads_to_list(text)
+        && !is_chore(text)
+}
+
+/// Whether a sentence only agrees with the user, or admits a mistake.
+fn is_agreement(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "understood", "you're right", "you are right", "you were right", "you're absolutely right", "my mistake",
+        "good catch", "great catch", "fair point", "good point", "great point", "exactly", "apologies", "sorry",
+        "that's the piece", "that's a better", "that's a good", "that's a great", "i apologize", "my bad",
+    ];
+    begins_with_any(&text.replace('’', "'"), STARTS)
+}
+
+/// Whether a sentence announces what stands below it: "Analysis is done – here's the landscape".
+fn leads_to_list(text: &str) -> bool {
+    let lower = to_lower(text).replace('’', "'");
+    !text.contains(": ")
+        && [" here's ", " here are ", " here is "].iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a sentence reports a step that is told by itself: a commit, a push.
+fn is_chore(text: &str) -> bool {
+    const WORDS_MAX: usize = 9;
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "committed as", "committed on", "committed in", "amended into", "amended as", "pushed to", "pushed as",
+        "pulled latest", "rebased onto", "committed and pushed",
+    ];
+    count_words(text) <= WORDS_MAX && begins_with_any(text, STARTS)
 }
 
 /// Whether a text is written in capitals, as headings that praise the work are.

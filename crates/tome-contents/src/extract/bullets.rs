@@ -9,6 +9,8 @@ use crate::{SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;
 pub(super) const BULLET_CHARS_MAX: usize = 220;
+/// A text that repeats the title and is not longer by this says no more.
+const LONGER_CHARS_MIN: usize = 30;
 
 /// How much a fact of a kind matters on a page, and how many of it one page shows.
 pub(super) fn rank_kind(kind: FactKind) -> (u32, usize) {
@@ -79,7 +81,7 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
-    if chosen.len() > 2 {
+    if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
@@ -92,9 +94,12 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, shown, &texts)
     });
     if chosen.is_empty() {
-        // The evidence of the title would be shown nowhere else.
-        let request = facts.iter().find(|fact| fact.kind == FactKind::Request);
-        chosen.extend(request.or(title));
+        // A request says more than the title that was made of it, or nothing.
+        let says_more = |fact: &&DraftFact| {
+            fact.kind == FactKind::Request
+                && fact.text.chars().count() > shown.chars().count() + LONGER_CHARS_MIN
+        };
+        chosen.extend(facts.iter().find(says_more));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.event));
     chosen
@@ -116,7 +121,7 @@ pub(super) fn is_told_elsewhere(commit: &str, title: &str, bullets: &[String]) -
 
 /// Whether a request or conclusion says no more than the title.
 fn repeats_title(title: &Statement<'_>, kind: FactKind, states: &Statement<'_>) -> bool {
-    let more = states.text.chars().count() > title.text.chars().count() + 30;
+    let more = states.text.chars().count() > title.text.chars().count() + LONGER_CHARS_MIN;
     matches!(kind, FactKind::Request | FactKind::Outcome | FactKind::PullRequest)
         && !more
         && title.is_similar(states)

@@ -9,6 +9,9 @@ pub(super) const TITLE_WORDS_MAX: usize = 12;
 const TITLE_CJK_CHARS_MAX: usize = 34;
 const TITLE_CHARS_MAX: usize = 84;
 
+/// Words of one item of a list.
+const ITEM_WORDS_MAX: usize = 4;
+
 /// Renders a request as a title: its first clause, 4 to 12 words, capitalized.
 pub(super) fn render_title(text: &str) -> String {
     let has_question_mark = text.contains(['?', '？']);
@@ -123,7 +126,10 @@ fn first_spaced_clause(text: &str) -> String {
         );
         let is_item =
             word.ends_with(',') && !is_adverb || is_in_list && matches!(*word, "and" | "or");
-        let comma = before.ends_with(',') && index >= 5 && !apposed && !is_item;
+        // Nor the one before further items: "the architecture, code quality, tests and speed".
+        let mut next = words.iter().skip(index).take(ITEM_WORDS_MAX);
+        let goes_on = !is_adverb && next.any(|word| word.ends_with(','));
+        let comma = before.ends_with(',') && index >= 5 && !apposed && !is_item && !goes_on;
         if comma
             || before.ends_with([';', ':', '.', '?'])
             || BREAKS.contains(&word.to_lowercase().as_str())

@@ -69,6 +69,35 @@ pub(super) fn find_git_verb<'a>(arguments: &[&'a str]) -> Option<&'a str> {
     None
 }
 
+/// Counts the commits that a tool call took back: `git reset HEAD~2`.
+pub(super) fn count_undone_commits(event: &Event, tool: &Tool) -> usize {
+    let Some(line) = find_command_line(tool).filter(|line| line.contains("reset")) else {
+        return 0;
+    };
+    if read_outcome(event, tool) != ToolOutcome::Exited(0) {
+        return 0;
+    }
+    let mut undone = 0;
+    for stage in split_chain(line).iter().flat_map(|part| &part.stages) {
+        let Some(words) = strip_wrappers(stage) else { continue };
+        let Some((program, arguments)) = words.split_first() else { continue };
+        if program.rsplit('/').next() == Some("git") && find_git_verb(arguments) == Some("reset") {
+            undone += arguments.iter().find_map(|word| parse_commits_back(word)).unwrap_or(0);
+        }
+    }
+    undone
+}
+
+/// The number of commits between a revision and the current one: 2 for `HEAD~2` and `HEAD^^`.
+fn parse_commits_back(revision: &str) -> Option<usize> {
+    let rest = revision.strip_prefix("HEAD").or_else(|| revision.strip_prefix('@'))?;
+    match rest.strip_prefix('~') {
+        Some("") => Some(1),
+        Some(count) => count.parse().ok(),
+        None => (!rest.is_empty() && rest.chars().all(|c| c == '^')).then_some(rest.len()),
+    }
+}
+
 /// Finds the commits that a tool call made.
 pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec<MadeCommit<'a>> {
     let Some(line) = find_command_line(tool) else { return Vec::new() };
@@ -109,6 +138,11 @@ pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     let printed = read_printed_commits(at, event, is_amended);
     if !printed.is_empty() {
         return printed;
+    }
+    // `git commit -q` prints nothing, but agents often look at the log right after it.
+    let logged = read_logged_commits(at, event, line, is_amended);
+    if !logged.is_empty() {
+        return logged;
     }
     let passed = outcome == ToolOutcome::Exited(0);
     calls
@@ -169,6 +203,45 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
     commits
 }
 
+/// Reads the lines of `git log --oneline` whose subject is that of a commit in the same command line.
+fn read_logged_commits<'a>(
+    at: usize,
+    event: &'a Event,
+    line: &str,
+    is_amended: bool,
+) -> Vec<MadeCommit<'a>> {
+    static LOGGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"(?m)^([0-9a-f]{7,40}) (?:\([^)\n]*\) )?(\S[^\r\n]{2,})$").ok()
+    });
+    let Some(pattern) = LOGGED.as_ref().filter(|_| line.contains("log")) else {
+        return Vec::new();
+    };
+    let texts = output_texts(event);
+    let parts = texts.iter().flat_map(|text| head_and_tail(text, 16 * 1024, 16 * 1024));
+    let mut commits: Vec<MadeCommit<'a>> = Vec::new();
+    for groups in parts.flat_map(|part| pattern.captures_iter(part)) {
+        let (Some(raw), Some(hash), Some(subject)) = (groups.get(0), groups.get(1), groups.get(2))
+        else {
+            continue;
+        };
+        let subject = subject.as_str().trim_end();
+        let is_listed = commits.iter().any(|commit| commit.subject == subject);
+        if line.contains(subject) && !is_listed && commits.len() < COMMITS_MAX {
+            commits.push(MadeCommit {
+                event: at,
+                hash: Some(hash.as_str()),
+                branch: None,
+                subject,
+                raw: raw.as_str().trim_end(),
+                is_amended,
+            });
+        }
+    }
+    // The log shows the last one first.
+    commits.reverse();
+    commits
+}
+
 /// Finds git's word that a rebase is finished.
 pub(super) fn find_finished_rebase<'a>(
     at: usize,
@@ -200,8 +273,13 @@ fn parse_message(call: &str) -> Option<&str> {
     static MESSAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         Regex::new(r#"(?s)\s(?:-[a-zA-Z]*m|--message)[ =]?\s*(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n([^\n]+)|"((?:[^"\\]|\\.)+)|'([^']+)|(\S+))"#).ok()
     });
-    let groups = MESSAGE.as_ref()?.captures(call)?;
-    let text = (1..=4).find_map(|group| groups.get(group))?.as_str();
+    static INPUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"\s(?:-F|--file)[ =]?-\s*<<-?\s*['"]?\w+['"]?[^\n]*\n([^\n]+)"#).ok()
+    });
+    let message = MESSAGE.as_ref()?.captures(call);
+    let message = message.and_then(|groups| (1..=4).find_map(|group| groups.get(group)));
+    let input = || INPUT.as_ref()?.captures(call)?.get(1);
+    let text = message.or_else(input)?.as_str();
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     (first.chars().count() >= 3 && !first.starts_with("$(")).then_some(first)
 }

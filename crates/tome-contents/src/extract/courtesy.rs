@@ -10,7 +10,7 @@ const GREETINGS: &[&str] = &[
     "good morning", "good evening", "hi there", "hello", "hey", "hi", "okay", "ok", "so", "now",
     "then", "also", "and", "thank you", "thanks", "thx", "great", "perfect", "nice", "yes", "yep",
     "yeah", "no,", "no.", "nope", "hmm", "well", "alright", "cool", "sorry", "actually", "claude", "codex",
-    "gemini", "copilot", "there", "team", "but", "oh", "ah", "right", "next", "one more thing",
+    "gemini", "copilot", "team", "aha", "agreed", "interesting", "you're correct", "but", "oh", "ah", "right", "next", "one more thing",
     "quick question", "question", "你好", "您好", "嗯", "好的", "那么", "哦", "好", "こんにちは", "おはようございます", "はい",
     "では", "привет", "добрый день", "так", "ок", "хорошо", "спасибо", "ну", "hallo", "danke", "moin",
 ];
@@ -21,7 +21,7 @@ const COURTESIES: &[&str] = &[
     "would you please", "could you", "can you", "would you", "will you", "can we", "could we",
     "i would like to", "i'd like to", "i want to", "we want to", "i need to", "we need to",
     "we have to", "we should", "you should", "i'm trying to", "help me to", "help me", "help us",
-    "please", "pls", "plz", "kindly", "let's", "lets", "let us", "go ahead and", "just", "maybe",
+    "please", "pls", "plz", "kindly", "let's", "lets", "let us", "go ahead and", "just",
     "i think we should", "i think", "it would be nice to",
     "it would be great to", "first", "请你", "请帮我", "请", "帮我", "麻烦你", "麻烦", "能不能", "可以帮我", "我想要",
     "我想", "我需要", "我们需要", "пожалуйста", "можешь", "можете", "не мог бы ты", "мне нужно", "нам нужно",

@@ -82,7 +82,7 @@ pub(crate) struct FactEvent {
 /// Reads the activity of a segment. Its first event may be the prompt of a turn that began in the
 /// segment before.
 pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
-    let segment = collect_facts(events, &[]);
+    let segment = collect_facts(events, None);
     let turns: Vec<TurnEvents> =
         segment.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();
     let turn_of = |event: usize| {
@@ -104,7 +104,7 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
 
 fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     let own = events.get(turn.events.clone()).unwrap_or_default();
-    let title = choose_title(&read_turns(own), own, &[], None);
+    let title = choose_title(&read_turns(own), own, None, None);
     let files = turn.files.iter().map(|file| DraftFile {
         path: file.path.to_owned(),
         action: file.action,

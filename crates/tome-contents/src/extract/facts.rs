@@ -3,11 +3,13 @@
 use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{is_check_report, is_empty_phrase, is_generic_sentence, names_subject};
+use super::answer::{
+    begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
+};
 use super::changed_files::{changed_files, render_changes};
 use super::checks::add_checks;
 use super::choices::{find_choices, find_chosen_answer, find_consent, find_option_choice};
-use super::clause::capitalize;
+use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
 use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
@@ -18,12 +20,14 @@ use super::reaction::{Reaction, says_still_wrong};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::has_name;
-use super::text::{plain_text, to_lower};
+use super::text::{begins_with_any, plain_text, to_lower};
 use super::turn::{Turn, read_turns};
 use crate::Evidence;
 
-/// A longer request is not repeated before its conclusion.
+/// Characters of a request before its conclusion.
 const QUESTION_CHARS_MAX: usize = 80;
+/// Of a longer request, the beginning would not say enough.
+const QUESTION_CUT_MAX: usize = 160;
 /// A result weighs more than the report of a check.
 pub(super) const OUTCOME_WEIGHT_MIN: u32 = 4;
 /// Facts of one segment or session.
@@ -42,7 +46,10 @@ pub(super) struct SegmentFacts<'a> {
 }
 
 /// Reads the turns of a segment and collects their facts.
-pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> SegmentFacts<'a> {
+pub(super) fn collect_facts<'a>(
+    events: &'a [Event],
+    earlier_request: Option<&Event>,
+) -> SegmentFacts<'a> {
     let turns = read_turns(events);
     let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
     let mut facts = Vec::new();
@@ -60,7 +67,9 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
         let is_overtaken = |next: &Turn<'_>| {
             is_superseded(turn, next)
                 || is_advice_rejected(turn, next)
+                || is_work_rejected(turn, next)
                 || says_still_wrong(&next.prompt_text(events))
+                || is_success_refuted(turn, next)
         };
         if next.is_some_and(is_overtaken) {
             let own = facts.split_off(from);
@@ -83,7 +92,7 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     facts.truncate(FACTS_MAX);
     drop_refuted(&mut facts);
     drop_repeated_answers(&mut facts);
-    let titles = super::title::find_titles(&turns, events, overlap, branch);
+    let titles = super::title::find_titles(&turns, events, earlier_request, branch);
     facts.splice(0..0, titles);
     SegmentFacts { turns, branch, facts }
 }
@@ -97,12 +106,51 @@ fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     !turn.has_work()
         && next.has_work()
         && next.conclusion.is_some()
-        && (next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points))
+        && (turn.is_proposal()
+            || next.reaction == Reaction::Confirmation
+            || next.request.as_ref().is_some_and(points))
 }
 
 /// Whether a turn only gave advice that the user did not want.
 fn is_advice_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     !turn.has_work() && next.reaction == Reaction::Correction
+}
+
+/// Whether the user did not accept the work of a turn, and the next one changed it.
+fn is_work_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    turn.has_work() && next.reaction == Reaction::Correction && next.has_work()
+}
+
+/// Whether a turn reports that all is well, and the next prompt shows that it is not.
+fn is_success_refuted(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    #[rustfmt::skip]
+    const SUCCESS: [&str; 12] = [
+        "clean", "all pass", "tests pass", "passing", "is fixed", "are fixed", "no unresolved", "all green",
+        "works", "is working", "should pass", "resolved",
+    ];
+    #[rustfmt::skip]
+    const FAILURE: [&str; 14] = [
+        "fails", "failing", "failed", "timed out", "timing out", "times out", "doesn't work", "does not work",
+        "not working", "isn't working", "broken", "crashes", "you missed", "what about",
+    ];
+    let contains = |text: &str, marks: &[&str]| {
+        let lower = to_lower(text);
+        marks.iter().any(|mark| lower.contains(mark))
+    };
+    let claims = turn.conclusion.as_ref().is_some_and(|(_, found)| contains(&found.text, &SUCCESS));
+    let denies =
+        |request: &UserRequest<'_>| request.failure.is_some() || contains(&request.text, &FAILURE);
+    claims && next.request.as_ref().is_some_and(denies)
+}
+
+/// Whether a statement begins by pointing at what was said before it: "It's live", "Yes.", "Both gaps".
+fn begins_with_reference(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "yes", "no", "your", "everything's", "exactly", "that's", "it's", "they're", "those", "the design",
+        "the revised", "your ruling", "on it", "same", "also", "again",
+    ];
+    begins_with_pronoun(text) || begins_with_any(text, STARTS)
 }
 
 /// Parts of sentences that take back what was said before.
@@ -162,18 +210,21 @@ fn drop_refuted(facts: &mut Vec<DraftFact>) {
     });
 }
 
-/// Keeps the last of several answers to one question.
+/// Keeps the last of several answers to one question, and of one answer to several questions.
 fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {
-    let question_of = |fact: &DraftFact| {
-        let question = fact.text.split_once(QUESTION_END)?.0;
-        (fact.kind == FactKind::Outcome && fact.evidence.len() > 1).then(|| question.to_owned())
+    let split = |fact: &DraftFact| {
+        let (question, answer) = fact.text.split_once(QUESTION_END)?;
+        let is_answer = fact.kind == FactKind::Outcome && fact.evidence.len() > 1;
+        is_answer.then(|| (question.to_owned(), answer.to_owned()))
     };
-    let questions: Vec<Option<String>> = facts.iter().map(question_of).collect();
+    let answers: Vec<Option<(String, String)>> = facts.iter().map(split).collect();
     let mut index = 0;
     facts.retain(|_| {
-        let own = questions.get(index).cloned().flatten();
+        let own = answers.get(index).cloned().flatten();
         index += 1;
-        own.is_none() || !questions.iter().skip(index).any(|later| *later == own)
+        let Some((question, answer)) = own else { return true };
+        let mut later = answers.iter().skip(index).flatten();
+        !later.any(|(other, its_answer)| *other == question || *its_answer == answer)
     });
 }
 
@@ -236,8 +287,10 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Option<DraftFact> {
     let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
     // The words at a rejected call asked for something else.
     let request = request.filter(|_| turn.rejections.is_empty());
-    let subject = request.map(|request| (request.event, request.raw, request.text.clone()));
+    let shorten = |text: &str| cut_clause(text, QUESTION_CHARS_MAX);
+    let subject = request.map(|request| (request.event, request.raw, shorten(&request.text)));
     let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
+    let proposed = if turn.is_proposal() { PROPOSED } else { "" };
     let mut evidence = Vec::new();
     let text = match subject {
         Some((event, raw, text)) => {
@@ -245,10 +298,13 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Option<DraftFact> {
             let question = text.trim_end_matches(['.', '。', ':', '：', ' ']);
             let question = capitalize(&question.replace(QUESTION_END, ", "));
             let room = FACT_CHARS_MAX.saturating_sub(question.chars().count() + QUESTION_END.len());
-            format!("{question}{QUESTION_END}{}", conclusion.render(room.max(80)))
+            format!("{question}{QUESTION_END}{proposed}{}", conclusion.render(room.max(80)))
         }
+        None if begins_with_reference(&conclusion.lead) => return None,
         // Its own dash must not look like the one after a request.
-        None => conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " – "),
+        None => {
+            format!("{proposed}{}", conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " – "))
+        }
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     // A conclusion about "3 and 7" needs a name of its own.
@@ -264,7 +320,6 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>) -> Option<DraftFact> {
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
     let weight = if checks { 2 } else { weigh_outcome(turn, next, &text) };
-    let text = if turn.is_proposal() { format!("{PROPOSED}{text}") } else { text };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
 
@@ -303,14 +358,29 @@ fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>
 }
 
 fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
+    // A remark in passing ("I'm still here") is not what the answer is about.
+    let wants_answer = request.is_asked || turn.begins_session || reports_trouble(&request.text);
     !request.pasted
+        && wants_answer
+        && request.is_sure
         && turn.plan.is_none()
         && turn.reaction != Reaction::Confirmation
         && request.weight >= 2
-        && request.text.chars().count() <= QUESTION_CHARS_MAX
+        && request.text.chars().count() <= QUESTION_CUT_MAX
         && count_words(&request.text) >= 3
         && !refers_by_number(&request.text)
         && super::title::is_main_clause(request.text.trim_end_matches([':', '：']))
+}
+
+/// Whether a remark says that something is wrong. In other scripts, that is not known.
+fn reports_trouble(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&str; 14] = [
+        " not ", "n't", "n’t", " no ", "fail", "error", "broken", "wrong", "missing", "crash", "slow", " bug",
+        "still ", "cannot",
+    ];
+    let lower = to_lower(text);
+    !text.is_ascii() || WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether a request names its subject by numbers only: "Investigate 3 and 7".
@@ -328,7 +398,10 @@ pub(super) fn refers_by_number(text: &str) -> bool {
 fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
     let says = request.weight >= 4
+        && request.is_sure
+        && request.is_asked
         && !request.pasted
+        && !refers_by_number(&request.text)
         && !request.text.ends_with(['?', '？'])
         && super::title::is_main_clause(&request.text);
     let evidence = vec![build_evidence(request.event, request.raw)];
@@ -359,7 +432,8 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
             && matches!(find_cue(text), Some((Cue::Decision | Cue::Cause, 4..)))
             && (7..=40).contains(&count_words(text))
             && !text.ends_with(['?', ':'])
-            && !super::answer::begins_with_pronoun(text);
+            && !begins_with_pronoun(text)
+            && !begins_with_any(text, &["agreed"]);
         let evidence = || vec![build_evidence(at, sentence.raw)];
         fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(text), 5, evidence()))?
     })

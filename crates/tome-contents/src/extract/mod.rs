@@ -43,6 +43,7 @@ mod prompt_facts;
 mod prose;
 mod reaction;
 mod request;
+mod request_score;
 mod reverted;
 mod session;
 mod similarity;
@@ -76,7 +77,7 @@ pub use prose::prompt_text;
 pub use reaction::skip_acknowledgment;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
-pub(crate) use title::weigh_session_title;
+pub(crate) use title::{names_request, weigh_session_title};
 pub use tool_call::{ToolCall, read_tool_call};
 pub use turn::{cut_turns, is_prompt, is_task_list_tool};
 pub use work::{find_work_outcome, find_work_title};
@@ -91,7 +92,7 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let mut found = facts::collect_facts(input.events, input.overlap);
+        let mut found = facts::collect_facts(input.events, input.earlier_request);
         if input.is_followed {
             found.facts.retain(|fact| fact.kind != FactKind::Open);
         }

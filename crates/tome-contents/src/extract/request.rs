@@ -2,10 +2,11 @@
 
 use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
 
-use super::clause::{closes_unopened_parenthesis, is_balanced, is_question};
+use super::clause::{is_balanced, is_question};
 use super::courtesy::{is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
-use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
+use super::prose::{MessageParts, ProseSentence, split_message};
+use super::request_score::{PromptSentence, SENTENCES_MAX, is_sure};
 use super::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
 use super::text::{begins_with_any, to_lower};
 
@@ -21,6 +22,10 @@ pub(super) struct UserRequest<'a> {
     pub(super) weight: u32,
     /// Whether the message consists of pasted text only.
     pub(super) pasted: bool,
+    /// Whether the sentence is likely the one that tells what is wanted.
+    pub(super) is_sure: bool,
+    /// Whether it is worded as a question or an order, and no mere remark.
+    pub(super) is_asked: bool,
     /// Whether it is an order rather than a question or a remark.
     pub(super) is_order: bool,
     /// The line of a pasted log or trace that explains the failure.
@@ -42,7 +47,7 @@ pub(super) fn choose_request<'a>(
 ) -> Option<UserRequest<'a>> {
     let trouble = find_failure(parts);
     let chosen = choose_sentence(&parts.sentences);
-    let Some((sentence, text)) = chosen else {
+    let Some(ChosenSentence { sentence, text, is_sure }) = chosen else {
         let raw = trouble.or_else(|| parts.others.first().copied())?;
         return Some(UserRequest {
             event,
@@ -50,6 +55,8 @@ pub(super) fn choose_request<'a>(
             text: render_failure_message(raw),
             weight: 2,
             pasted: true,
+            is_sure: false,
+            is_asked: false,
             is_order: false,
             failure: trouble,
         });
@@ -72,6 +79,8 @@ pub(super) fn choose_request<'a>(
         text,
         weight,
         pasted: false,
+        is_sure,
+        is_asked: is_request(strip_to_request(&sentence.plain), &sentence.plain),
         is_order: orders,
         failure: trouble,
     })
@@ -106,44 +115,49 @@ fn is_source_code(line: &str) -> bool {
 }
 
 /// Chooses the sentence that carries the request, and reduces it to that.
-fn choose_sentence<'s, 'a>(
-    sentences: &'s [ProseSentence<'a>],
-) -> Option<(&'s ProseSentence<'a>, String)> {
+fn choose_sentence<'s, 'a>(sentences: &'s [ProseSentence<'a>]) -> Option<ChosenSentence<'s, 'a>> {
+    let count = sentences.len().min(SENTENCES_MAX);
     let mut best: Option<(i32, &ProseSentence<'a>, &str)> = None;
-    let mut position = 0;
-    let mut led_in = false;
-    for sentence in sentences.iter().take(40) {
+    let mut is_led_in = false;
+    let mut scores = Vec::new();
+    for (position, sentence) in sentences.iter().take(count).enumerate() {
         let text = strip_to_request(&sentence.plain);
         if text.is_empty() {
             continue;
         }
-        let words = count_words(text);
-        let is_named = has_name(text);
-        let requests = is_request(text, &sentence.plain);
-        let mut score = score_sentence(text, words, sentence.shape, position)
-            + i32::from(is_named)
-            + if requests { 4 } else { 0 };
-        // A vague reference with little else yields to a sentence that names its subject.
-        if !is_named && points_elsewhere(text) && weigh_request(text) < 7 {
-            score -= if requests { 5 } else { 4 };
+        let score = PromptSentence {
+            sentence,
+            text,
+            position,
+            is_last: position + 1 == count,
+            is_led_in,
+            is_request: is_request(text, &sentence.plain),
+            weight: weigh_request(text),
         }
-        // A quotation, or the end of something that was cut.
-        if sentence.raw.starts_with("> ") || closes_unopened_parenthesis(text) {
-            score -= 6;
-        }
-        if led_in {
-            score += 5;
-        }
-        led_in = position == 0 && text.ends_with([':', '：']) && words <= 8;
-        if led_in {
-            score -= 4;
-        }
+        .score();
+        let is_scene = text.ends_with([':', '：']) && sets_the_scene(text);
+        let score = if is_scene { score - SCENE_PENALTY } else { score };
+        is_led_in = text.ends_with([':', '：']) && count_words(text) <= LEAD_IN_WORDS_MAX;
+        scores.push(score);
         if best.is_none_or(|(most, ..)| score > most) {
             best = Some((score, sentence, text));
         }
-        position += 1;
     }
-    best.map(|(_, sentence, text)| (sentence, name_the_verb(text).into_owned()))
+    let (score, sentence, text) = best?;
+    let is_sure = count == 1 || is_sure(score, &scores);
+    Some(ChosenSentence { sentence, text: name_the_verb(text).into_owned(), is_sure })
+}
+
+/// For a sentence that only says where work takes place, and leads to what it is.
+const SCENE_PENALTY: i32 = 300;
+/// A longer sentence with a colon at its end does not only lead to the next one.
+const LEAD_IN_WORDS_MAX: usize = 8;
+
+struct ChosenSentence<'s, 'a> {
+    sentence: &'s ProseSentence<'a>,
+    /// Reduced to the request.
+    text: String,
+    is_sure: bool,
 }
 
 /// Whether a text refers to its subject ("fix it") instead of naming it.
@@ -159,38 +173,14 @@ fn points_elsewhere(text: &str) -> bool {
         "feedback", "дело", "это", "das", "es",
     ];
     const WIDE: &[&str] = &["怎么回事", "看看", "直して", "調べて", "これ", "这个问题"];
+    // A longer sentence says what it is about.
+    const WIDE_CHARS_MAX: usize = 16;
     let pointing = to_lower(text)
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
         .any(|word| WORDS.contains(&word));
-    pointing || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark))
+    let is_short = || text.chars().nth(WIDE_CHARS_MAX).is_none();
+    pointing || !text.is_ascii() && is_short() && WIDE.iter().any(|mark| text.contains(mark))
 }
-
-fn score_sentence(text: &str, words: usize, shape: SentenceShape, position: usize) -> i32 {
-    let position_score = [6, 3, 2, 1].get(position).copied().unwrap_or(0);
-    let length_score = match words {
-        0..=1 => -4,
-        2..=3 => 0,
-        4..=30 => 3,
-        _ => 1,
-    };
-    let shape = match shape {
-        SentenceShape::Running => 1,
-        SentenceShape::Heading => 0,
-        SentenceShape::Item => -1,
-    };
-    let vague = if is_vague(text) { -5 } else { 0 };
-    // The role that a prompt gives the agent is not what it asks for.
-    let role = if begins_with_any(text, ROLES) { -6 } else { 0 };
-    vague + role + position_score + length_score + shape
-}
-
-/// Beginnings of sentences that give the agent a role. "You are not handling null" does not.
-#[rustfmt::skip]
-const ROLES: &[&str] = &[
-    "you are a", "you are an", "you are the", "you are my", "you're a", "you're an", "act as",
-    "you are generating", "you are writing", "you are working", "you are building", "you are creating",
-    "you are updating",
-];
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
 fn strip_to_request(sentence: &str) -> &str {
@@ -199,7 +189,8 @@ fn strip_to_request(sentence: &str) -> &str {
     let led_up = begins_with_any(text, LEAD_IN_WORDS);
     let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
     let main = main.or_else(|| find_late_request(text));
-    let polite = main.is_some() || text.len() < sentence.len() && is_polite(sentence);
+    let polite =
+        main.is_some() || text.len() < sentence.len() && is_order_in_form_of_question(sentence);
     let text = main.map_or(text, strip_courtesy);
     // "Can you add tests?" is a request, not a question.
     let text = if polite && !starts_with_question_word(text) {
@@ -208,6 +199,19 @@ fn strip_to_request(sentence: &str) -> &str {
         text
     };
     strip_trailing_courtesy(text).trim()
+}
+
+/// Whether a question is an order: "Can you add tests?" "Maybe we need a heartbeat?" is none.
+fn is_order_in_form_of_question(sentence: &str) -> bool {
+    #[rustfmt::skip]
+    const FORMS: [&str; 15] = [
+        "can you", "could you", "would you", "will you", "can we", "could we", "please", "pls", "help me",
+        "kannst du", "könntest du", "можешь", "能不能", "可以帮我", "请",
+    ];
+    is_polite(sentence) && {
+        let lower = to_lower(sentence);
+        FORMS.iter().any(|form| lower.contains(form))
+    }
 }
 
 /// The request at the end of a sentence that begins with what it is about, and has no comma between
@@ -308,18 +312,6 @@ const LEAD_IN_WORDS: &[&str] = &[
 /// Whether a text begins with a request verb and is not a question.
 pub(super) fn is_order(text: &str) -> bool {
     begins_with_any(text, REQUEST_WORDS) && !is_question(text)
-}
-
-/// Phrases that request something without naming it.
-#[rustfmt::skip]
-const VAGUE_PHRASES: &[&str] = &[
-    "take a look", "have a look", "go ahead", "do it", "what do you think", "thoughts", "any ideas",
-    "propose a",
-];
-
-fn is_vague(text: &str) -> bool {
-    let lower = to_lower(text);
-    VAGUE_PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Words that begin a request.

@@ -70,7 +70,7 @@ pub struct FileChange {
 
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
-    let session = collect_facts(events, &[]);
+    let session = collect_facts(events, None);
     let titles = session.facts.iter().filter(|fact| fact.kind == FactKind::Title);
     let title = titles.rev().max_by_key(|title| weigh_session_title(title.weight));
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();

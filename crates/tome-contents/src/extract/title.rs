@@ -22,6 +22,7 @@ use super::clause::{
 use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
+use super::facts::refers_by_number;
 use super::failures::{find_failure_line, render_failure_message};
 use super::prose::{find_typed_text, is_prose};
 use super::request::{
@@ -30,8 +31,9 @@ use super::request::{
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
-use super::turn::Turn;
+use super::turn::{Turn, is_prompt};
 use crate::Evidence;
+use crate::service_error::is_service_error;
 
 const TITLE_CHARS_MAX: usize = 96;
 
@@ -46,8 +48,11 @@ pub(super) const FROM_REBASE: u32 = 420;
 pub(super) const FROM_BRANCH: u32 = 410;
 pub(super) const FROM_REQUEST: u32 = 400;
 const FROM_CONCLUSION: u32 = 250;
+const FROM_REMARK: u32 = 200;
 const FROM_EARLIER_REQUEST: u32 = 150;
 const FROM_VAGUE_REQUEST: u32 = 100;
+/// A request that says less than this is no title if there is another one.
+const SPECIFIC_MIN: u32 = 4;
 pub(super) const FROM_FILES: u32 = 50;
 
 /// Weight of a segment's title as that of its session. Of equals, the first counts: the later requests
@@ -65,12 +70,12 @@ pub(crate) fn weigh_session_title(weight: u32) -> u32 {
 pub(super) fn find_titles(
     turns: &[Turn<'_>],
     events: &[Event],
-    overlap: &[Event],
+    earlier_request: Option<&Event>,
     branch: Option<&str>,
 ) -> Vec<DraftFact> {
     let mut titles: Vec<DraftFact> =
-        choose_title(turns, events, overlap, branch).into_iter().collect();
-    for other in [title_from_summary(events), title_from_request(turns, FROM_REQUEST)] {
+        choose_title(turns, events, earlier_request, branch).into_iter().collect();
+    for other in [title_from_summary(turns, events), title_from_request(turns, FROM_REQUEST)] {
         let is_new = |other: &DraftFact| titles.iter().all(|title| title.weight > other.weight);
         titles.extend(other.filter(is_new));
     }
@@ -81,18 +86,19 @@ pub(super) fn find_titles(
 pub(super) fn choose_title(
     turns: &[Turn<'_>],
     events: &[Event],
-    overlap: &[Event],
+    earlier_request: Option<&Event>,
     branch: Option<&str>,
 ) -> Option<DraftFact> {
     title_from_commit(turns)
         .or_else(|| title_from_plan(turns))
-        .or_else(|| title_from_summary(events))
+        .or_else(|| title_from_summary(turns, events))
         .or_else(|| title_from_pull(turns))
         .or_else(|| title_from_rebase(turns))
         .or_else(|| title_from_branch(turns, events, branch))
         .or_else(|| title_from_request(turns, FROM_REQUEST))
         .or_else(|| title_from_conclusion(turns))
-        .or_else(|| title_from_earlier_request(overlap, events, turns))
+        .or_else(|| title_from_request(turns, FROM_REMARK))
+        .or_else(|| title_from_earlier_request(earlier_request?, events, turns))
         .or_else(|| title_from_request(turns, FROM_VAGUE_REQUEST))
         .or_else(|| title_from_files(turns, events))
 }
@@ -156,13 +162,16 @@ fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
     title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
 }
 
-/// The title that the agent gave the session itself.
-fn title_from_summary(events: &[Event]) -> Option<DraftFact> {
+/// The title that the agent gave the session itself. Agents make it of the first words, and it may be
+/// about nothing that was done.
+fn title_from_summary(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
     let (at, raw) = events.iter().enumerate().rev().find_map(|(at, event)| {
         let raw = event.meta.get("session_title")?.as_str()?;
         (count_words(raw) >= 2).then_some((at, raw))
     })?;
-    title(&capitalize(&plain_text(raw)), FROM_SUMMARY, vec![build_evidence(at, raw)])
+    let text = plain_text(raw);
+    is_named(&text, turns, 1, 3).then_some(())?;
+    title(&capitalize(&text), FROM_SUMMARY, vec![build_evidence(at, raw)])
 }
 
 /// The pull request that the work was about, if there is only one.
@@ -262,7 +271,8 @@ pub(super) fn is_main_clause(text: &str) -> bool {
     #[rustfmt::skip]
     const OUTBURSTS: &[&str] = &[
         "wtf", "omg", "damn", "ugh", "argh", "wow", "lol", "hmm", "fuck", "shit", "what the hell",
-        "oh no", "come on", "seriously",
+        "oh no", "come on", "seriously", "i've been staring", "i've been fighting", "i've been struggling",
+        "i'm stuck", "i am stuck", "i'm lost", "i'm confused", "i give up", "this is driving me",
     ];
     let bare = text.trim();
     let quoted = bare.starts_with(['"', '“', '>', '«', '「', '|', '<', '{', '[', '$', '❯']);
@@ -285,17 +295,17 @@ fn title_from_branch(
         let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
         shows.then(|| build_evidence(at, branch))
     });
-    let text = words_of_branch(branch).filter(|text| is_about(text, turns))?;
+    let text = words_of_branch(branch).filter(|text| is_named(text, turns, 2, 2))?;
     title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
-/// Whether requests, conclusions or changed files name at least two of a branch's words, and half of
-/// them: a branch is often older than what is done on it.
-fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
+/// Whether prompts, conclusions or changed files name at least this many words of a title, and one in
+/// `one_in`. A branch is often older than the work on it, and an agent's title may be about a greeting.
+fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, one_in: usize) -> bool {
     let mut terms: BTreeSet<String> = BTreeSet::new();
     let mut add = |text: &str| terms.extend(TermSet::from_text(text).into_terms());
     for turn in turns {
-        turn.request.iter().for_each(|request| add(&request.text));
+        turn.prompt_parts.sentences.iter().for_each(|sentence| add(&sentence.plain));
         turn.conclusion.iter().for_each(|(_, found)| add(&found.text));
         for file in turn.files.iter().filter(|file| file.action != FileAction::Read) {
             add(&base_name(file.path).replace('_', " "));
@@ -303,9 +313,9 @@ fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
     }
     // People speak of branches whatever they are about.
     let is_telling = |word: &String| !word.starts_with("branch");
-    let words: Vec<String> = TermSet::from_text(branch).into_terms().filter(is_telling).collect();
+    let words: Vec<String> = TermSet::from_text(title).into_terms().filter(is_telling).collect();
     let named = words.iter().filter(|word| terms.contains(*word)).count();
-    named >= 2 && named * 2 >= words.len()
+    named >= words_min && named * one_in >= words.len()
 }
 
 fn words_of_branch(branch: &str) -> Option<String> {
@@ -339,9 +349,15 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     let mut best: Option<(u32, &UserRequest<'_>)> = None;
     for turn in turns {
         let Some(request) = &turn.request else { continue };
+        // What a session begins with is what it is about, also without a question or an order.
+        let is_first = turn.begins_session;
         // "Change this to use the current git user in the same way" says enough in spite of its "this".
         let says_much = is_order(&request.text) && request.weight >= DETAILED_ORDER_MIN;
-        let specific = request.weight >= 4 && (says_much || !refers_without_naming(&request.text));
+        let specific = request.is_sure
+            && (request.is_asked || is_first || source < FROM_REQUEST)
+            && request.weight >= SPECIFIC_MIN
+            && !refers_by_number(&request.text)
+            && (says_much || !refers_without_naming(&request.text));
         let is_log = turn.prompt_parts.is_pasted() && !request.is_order;
         let fits = !request.pasted
             && is_main_clause(&request.text)
@@ -390,21 +406,41 @@ fn skip_long_lead(text: &str) -> &str {
 fn is_report(text: &str) -> bool {
     let is_latin = text.chars().all(|c| !tome_text::is_han_or_kana(c));
     let begins = begins_with_any(text, &["the", "this", "there", "it", "when"]);
-    is_latin && begins && !text.ends_with('?')
+    let is_wish =
+        [" should ", " must ", " needs to ", " need to "].iter().any(|word| text.contains(word));
+    is_latin && begins && !is_wish && !text.ends_with('?')
 }
 
 /// The request before the segment, if the segment only continues it. Its evidence is what was done.
 fn title_from_earlier_request(
-    overlap: &[Event],
+    request: &Event,
     events: &[Event],
     turns: &[Turn<'_>],
 ) -> Option<DraftFact> {
-    let before = overlap.iter().rev().filter(|event| event.kind == EventKind::UserMessage);
-    let request = before
-        .filter_map(|event| parse_request(0, &event.text))
-        .find(|request| request.weight >= 4 && is_main_clause(&request.text))?;
+    let request = parse_request(0, &request.text)?;
+    // A segment with a prompt of its own continues an earlier one only if that says nothing: "yes", "b".
+    let says = |turn: &Turn<'_>| {
+        turn.request.as_ref().is_some_and(|request| request.weight > 1)
+            || turn.prompt_text(events).trim_start().starts_with('/')
+    };
+    if turns.iter().any(says) {
+        return None;
+    }
     let evidence = first_evidence(events, turns)?;
     title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
+}
+
+/// Whether an event is a prompt that says what is wanted, without the conversation around it.
+pub(crate) fn names_request(event: &Event) -> bool {
+    let says = |request: &UserRequest<'_>| {
+        request.is_sure
+            && request.is_asked
+            && !request.pasted
+            && request.weight >= SPECIFIC_MIN
+            && !refers_without_naming(&request.text)
+            && is_main_clause(&request.text)
+    };
+    is_prompt(event) && parse_request(0, &event.text).as_ref().is_some_and(says)
 }
 
 fn first_evidence(events: &[Event], turns: &[Turn<'_>]) -> Option<Evidence> {
@@ -472,9 +508,10 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
     });
     let first_words = || {
         events.iter().enumerate().find_map(|(at, event)| {
-            let text = (!is_harness_message(&event.text)).then_some(event.text.as_str())?;
+            let says = !is_harness_message(&event.text) && !is_service_error(event);
+            let text = says.then_some(event.text.as_str())?;
             let text = find_typed_text(text).unwrap_or(text);
-            let line = text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
+            let line = text.lines().find(|line| is_prose(line))?;
             Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
         })
     };

@@ -9,7 +9,8 @@ use super::answer::find_conclusion;
 use super::answer_score::SURE;
 use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
-    FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
+    FinishedRebase, MadeCommit, NamedPull, count_undone_commits, find_commits,
+    find_finished_rebase, find_pulls,
 };
 use super::cues::{Cue, find_cue};
 use super::files::{parse_patch_files, parse_touched_files};
@@ -19,9 +20,12 @@ use super::prose::{MessageParts, prompt_text, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
 use super::statement::AnswerSentence;
-use super::text::to_lower;
+use super::text::{begins_with_any, to_lower};
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
+
+/// Commits that one call takes back.
+const COMMITS_UNDONE_MAX: usize = 100;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -68,6 +72,8 @@ pub(super) struct TurnFile<'a> {
 pub(super) struct Turn<'a> {
     pub(super) events: Range<usize>,
     pub(super) prompt: Option<usize>,
+    /// Whether its prompt is the first one of the session.
+    pub(super) begins_session: bool,
     /// The parts of the prompt.
     pub(super) prompt_parts: MessageParts<'a>,
     pub(super) request: Option<UserRequest<'a>>,
@@ -89,6 +95,8 @@ pub(super) struct Turn<'a> {
     pub(super) files: Vec<TurnFile<'a>>,
     pub(super) runs: Vec<CommandRun<'a>>,
     pub(super) commits: Vec<MadeCommit<'a>>,
+    /// Number of commits of earlier turns that it took back.
+    undone_earlier: usize,
     pub(super) pulls: Vec<NamedPull<'a>>,
     /// The last rebase that it finished.
     pub(super) rebase: Option<FinishedRebase<'a>>,
@@ -99,13 +107,25 @@ pub(super) struct Turn<'a> {
 
 /// Reads the turns of a segment.
 pub(super) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
-    cut_turns(events).into_iter().map(|range| read_turn(events, range)).collect()
+    let mut turns: Vec<Turn<'_>> = Vec::new();
+    for range in cut_turns(events) {
+        let turn = read_turn(events, range);
+        let mut undone = turn.undone_earlier;
+        for before in turns.iter_mut().rev() {
+            let kept = before.commits.len().saturating_sub(undone);
+            undone -= before.commits.len() - kept;
+            before.commits.truncate(kept);
+        }
+        turns.push(turn);
+    }
+    turns
 }
 
 fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     let mut turn = Turn {
         events: range.clone(),
         prompt: None,
+        begins_session: false,
         prompt_parts: MessageParts::default(),
         request: None,
         reaction: Reaction::None,
@@ -119,6 +139,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         files: Vec::new(),
         runs: Vec::new(),
         commits: Vec::new(),
+        undone_earlier: 0,
         pulls: Vec::new(),
         rebase: None,
         branch: None,
@@ -132,6 +153,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     }
     if let Some((_, answer)) = turn.final_answer(events) {
         turn.answer_parts = split_message(answer);
+        turn.is_answered = !ends_with_next_step(&turn.answer_parts);
         turn.conclusion = turn.find_conclusion(events);
     }
     turn
@@ -162,9 +184,11 @@ impl<'a> Turn<'a> {
             {
                 self.answer = Some(at);
                 self.service_error = None;
-                self.is_answered = true;
+                // Codex marks what it says while it works.
+                self.is_answered = field("phase") != Some("commentary");
                 self.is_interrupted = false;
             }
+            EventKind::SessionStart if self.prompt.is_none() => self.begins_session = true,
             EventKind::ToolResult => self.add_tool_result(at, event, is_from_subagent),
             EventKind::Unknown if field("event") == Some("interrupted") => {
                 self.is_answered = false;
@@ -209,6 +233,11 @@ impl<'a> Turn<'a> {
             self.branch = rebase.branch.or(self.branch);
             self.rebase = Some(rebase);
         }
+        for _ in 0..count_undone_commits(event, tool).min(COMMITS_UNDONE_MAX) {
+            if self.commits.pop().is_none() {
+                self.undone_earlier += 1;
+            }
+        }
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             self.add_commit(commit);
@@ -216,8 +245,8 @@ impl<'a> Turn<'a> {
     }
 
     fn add_commit(&mut self, commit: MadeCommit<'a>) {
-        if commit.is_amended {
-            self.commits.pop();
+        if commit.is_amended && self.commits.pop().is_none() {
+            self.undone_earlier += 1;
         }
         self.commits.push(commit);
     }
@@ -319,6 +348,26 @@ impl<'a> Turn<'a> {
         let event = earlier.get(before)?;
         Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
     }
+}
+
+/// Whether a message ends with what the agent does next, as the last one of a session that broke off.
+fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "let me", "now let me", "i'll now", "i'm going to", "i am going to", "next i'll", "now i'll",
+    ];
+    const INSIDE: [&str; 2] = ["i'm ", "i am "];
+    let Some(last) = parts.sentences.last() else { return false };
+    let lower = to_lower(&last.plain).replace('’', "'");
+    let is_offer = begins_with_any(&lower, &["let me know"]) || lower.ends_with('?');
+    // "I'm copying that into the project root now."
+    let is_doing = || {
+        let rest = INSIDE.iter().find_map(|start| lower.strip_prefix(start));
+        rest.and_then(|rest| rest.split_whitespace().next()).is_some_and(|word| {
+            word.len() > 5 && word.ends_with("ing") && word != "waiting" && word != "missing"
+        })
+    };
+    !is_offer && (begins_with_any(&lower, STARTS) || is_doing())
 }
 
 /// Whether a tool only keeps the agent's own list of tasks.

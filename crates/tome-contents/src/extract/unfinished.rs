@@ -20,7 +20,9 @@ pub(super) fn looks_ahead(text: &str) -> bool {
         "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
         "feel free", "once you", "you can reply", "reply with", "现在请", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
         "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
-        "quer que", "se quiser", "si quieres",
+        "quer que", "se quiser", "si quieres", "please post", "please share", "please paste", "please provide",
+        "please send", "please tell", "please confirm", "could you share", "could you provide", "could you paste",
+        "bitte poste", "bitte schick", "bitte teile", "пришли", "скинь", "请提供", "请把", "请告诉",
     ];
     const ENDS: [&str; 6] =
         ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];

@@ -83,7 +83,7 @@ fn summarize(
     events: &[Event],
     answers: Vec<Result<String, ModelFailure>>,
 ) -> Result<Summary, SummaryError> {
-    model(answers).1.summarize_segment(&SegmentInput { events, overlap: &[], is_followed: false })
+    model(answers).1.summarize_segment(&SegmentInput { events, ..SegmentInput::default() })
 }
 
 fn check_support(timeline: &str, bullets: &[&str], expected: &Expect) {
@@ -166,7 +166,7 @@ fn a_prompt_injection_in_the_record_stays_data() {
         Ok(answer(&["a one", "b two", "c three"])),
     ]);
     let summary = summarizer
-        .summarize_segment(&SegmentInput { events: &events, overlap: &[], is_followed: false })
+        .summarize_segment(&SegmentInput { events: &events, ..SegmentInput::default() })
         .unwrap();
     assert_eq!(summary.bullets.len(), 3);
     let requests = model.requests();
@@ -193,7 +193,7 @@ fn two_unusable_answers_give_no_summary() {
         Ok(answer(&["x y", "y z", "z x"])),
     ]);
     let failure = summarizer
-        .summarize_segment(&SegmentInput { events: &events, overlap: &[], is_followed: false })
+        .summarize_segment(&SegmentInput { events: &events, ..SegmentInput::default() })
         .unwrap_err();
     assert_eq!(failure.to_string(), "unusable answer: it has 1 bullets instead of 3 to 5");
     assert_eq!(model.requests().len(), 2);
@@ -227,7 +227,8 @@ fn model_failures_map_to_retry_delays() {
 fn a_prompt_names_speakers_and_includes_the_overlap() {
     let events = events(SESSION);
     let (model, summarizer) = model(vec![Ok(answer(&["a one", "b two", "c three"]))]);
-    let input = SegmentInput { events: &events[2..4], overlap: &events[..1], is_followed: false };
+    let input =
+        SegmentInput { events: &events[2..4], overlap: &events[..1], ..SegmentInput::default() };
     assert!(summarizer.summarize_segment(&input).is_ok());
     let prompt = &model.requests()[0];
     assert!(prompt.json);
@@ -325,7 +326,7 @@ proptest! {
             .collect();
         let scripted = Arc::new(ScriptedModel::default());
         let summarizer = ModelSummarizer::new(scripted.clone(), tokens_max, 100);
-        let input = SegmentInput { events: &events, overlap: &events[..1], is_followed: false };
+        let input = SegmentInput { events: &events, overlap: &events[..1], ..SegmentInput::default() };
         prop_assert!(summarizer.summarize_segment(&input).is_err());
         let tokens = estimate_tokens(&scripted.requests()[0].user);
         // The marks around the record are not counted.

@@ -16,7 +16,9 @@ const NODE_VERSION: u8 = 2;
 /// Nodes without facts, written before version 2.
 const NODE_VERSION_WITHOUT_WORK: u8 = 1;
 const HEADER_VERSION: u8 = 1;
-const SEGMENT_VERSION: u8 = 1;
+const SEGMENT_VERSION: u8 = 2;
+/// Before segments knew the request that they end with.
+const SEGMENT_VERSION_WITHOUT_REQUEST: u8 = 1;
 const GRIP_VERSION: u8 = 1;
 
 #[derive(Serialize)]
@@ -242,15 +244,21 @@ pub(super) fn encode_segment(segment: &SegmentEntry) -> Result<Vec<u8>, LedgerEr
         ended: segment.ended,
         first_of: u8::try_from(first_of).unwrap_or(0),
     };
-    pack(SEGMENT_VERSION, &stored).map_err(|problem| rejected_error(segment.id.as_str(), problem))
+    let request = segment.request.map(|request| (request.at.0, request.seq));
+    pack(SEGMENT_VERSION, &(stored, request))
+        .map_err(|problem| rejected_error(segment.id.as_str(), problem))
 }
 
 pub(super) fn decode_segment(
     location: KvLocation<'_>,
     bytes: &[u8],
 ) -> Result<SegmentEntry, LedgerError> {
-    let (_, body) = unpack(location, &[SEGMENT_VERSION], bytes)?;
-    let read: StoredSegment = decode(location, &body)?;
+    let known = [SEGMENT_VERSION, SEGMENT_VERSION_WITHOUT_REQUEST];
+    let (format, body) = unpack(location, &known, bytes)?;
+    let (read, request): (StoredSegment, Option<(u64, u64)>) = match format {
+        SEGMENT_VERSION_WITHOUT_REQUEST => (decode(location, &body)?, None),
+        _ => decode(location, &body)?,
+    };
     let (_, prefix) =
         location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
     let (at, seq) = crate::key::split_order_prefix(*prefix);
@@ -270,6 +278,7 @@ pub(super) fn decode_segment(
             .ok_or_else(|| location.corrupt("it began for no known reason"))?,
         ended: read.ended,
         first_of,
+        request: request.map(|(at, seq)| OrderKey { at: Millis(at), seq }),
     })
 }
 

@@ -37,9 +37,7 @@ pub fn events(lines: &str) -> Vec<Event> {
 }
 
 pub fn summarize(events: &[Event]) -> Summary {
-    Extractive
-        .summarize_segment(&SegmentInput { events, overlap: &[], is_followed: false })
-        .unwrap()
+    Extractive.summarize_segment(&SegmentInput { events, ..SegmentInput::default() }).unwrap()
 }
 
 pub fn rendered(summary: &Summary) -> String {

@@ -101,7 +101,8 @@ fn ran(command: &str, output: &str) -> String {
     let events = events(&line.to_string());
     let summary = summarize(&events);
     check(&summary, &events);
-    summary.bullets.iter().map(|bullet| format!("{}\n", bullet.text)).collect()
+    let texts = summary.bullets.iter().map(|bullet| bullet.text.as_str());
+    texts.chain(Some(summary.title.as_str())).take(1).map(|text| format!("{text}\n")).collect()
 }
 
 #[test]

@@ -2,4 +2,5 @@
 
 pub(super) mod hook;
 pub(super) mod response;
+mod session_titles;
 pub(super) mod transcript;

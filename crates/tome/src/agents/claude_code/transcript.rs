@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tome_model::{EventKind, Tool};
 
 use super::hook::AUTOMATED_SOURCES;
+use super::session_titles::SessionTitles;
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::prompt_text::starts_with_any;
 use crate::agents::transcript::{
@@ -183,6 +184,9 @@ impl ClaudeTranscriptReader {
         if text.starts_with(INTERRUPTION_PREFIX) {
             return steps.push(self.interruption_event(record, text));
         }
+        if let Some(prompt) = parse_slash_command(&text) {
+            text = prompt;
+        }
         let is_harness = record.is_true("isMeta")
             || record.is_true("isVisibleInTranscriptOnly")
             || starts_with_any(&text, &HARNESS_PREFIXES)
@@ -195,7 +199,9 @@ impl ClaudeTranscriptReader {
         }
         let turn = Some(self.turn.clone()).filter(|turn| !turn.is_empty());
         let turn = turn.filter(|_| record.get_str("promptId").is_some());
-        steps.push(self.context.prompt_event(&text, turn.as_deref(), self.base_fields()));
+        // A prompt that was queued while the agent worked is of no known turn.
+        let fields = if turn.is_some() { self.base_fields() } else { PayloadFields::default() };
+        steps.push(self.context.prompt_event(&text, turn.as_deref(), fields));
     }
 
     /// The user stopped the agent. Hooks do not report it.
@@ -377,7 +383,8 @@ impl TranscriptReader for ClaudeTranscriptReader {
         let kind = record.get_str("type").unwrap_or_default().to_owned();
         let is_boundary = record.get_str("subtype") == Some("compact_boundary");
         self.titles.read_record(&kind, &record);
-        if !matches!(kind.as_str(), "user" | "assistant") && !is_boundary {
+        let is_queued = kind == "attachment" && take_queued_prompt(&mut record);
+        if !matches!(kind.as_str(), "user" | "assistant") && !is_boundary && !is_queued {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
         }
         self.update_context(&record);
@@ -387,7 +394,7 @@ impl TranscriptReader for ClaudeTranscriptReader {
         }
         self.push_session_start(&record, steps);
         match kind.as_str() {
-            "user" => {
+            "user" | "attachment" => {
                 normalize_content(&mut record);
                 self.read_user_record(record, steps);
             }
@@ -416,48 +423,29 @@ impl TranscriptReader for ClaudeTranscriptReader {
     }
 }
 
-/// The titles of a transcript's sessions. Records are repeated; the last one counts.
-#[derive(Default)]
-struct SessionTitles {
-    /// Session, title, and whether the user gave it.
-    named: Vec<(String, String, bool)>,
-    /// Messages of this transcript: a summary may be of another one, which this session continues.
-    messages: HashSet<String>,
-    summary: Option<String>,
+/// The command that a user typed, with its arguments: `/review the parser`. Claude Code writes the message
+/// of a command that prompts the model first, and the name of one that it runs itself.
+fn parse_slash_command(text: &str) -> Option<String> {
+    fn find_tag<'a>(text: &'a str, tag: &str) -> Option<&'a str> {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        rest.split_once(&format!("</{tag}>")).map(|(inside, _)| inside.trim())
+    }
+    text.trim_start().starts_with("<command-message>").then_some(())?;
+    let name = find_tag(text, "command-name").filter(|name| !name.is_empty())?;
+    let arguments = find_tag(text, "command-args").unwrap_or_default();
+    let slash = if name.starts_with('/') { "" } else { "/" };
+    Some(format!("{slash}{name} {arguments}").trim_end().to_owned())
 }
 
-impl SessionTitles {
-    fn read_record(&mut self, kind: &str, record: &PayloadFields) {
-        let title = match kind {
-            "custom-title" => record.get_str("customTitle"),
-            "ai-title" => record.get_str("aiTitle"),
-            "summary" => {
-                let leaf = record.get_str("leafUuid").unwrap_or_default();
-                let summary = record.get_str("summary").filter(|_| self.messages.contains(leaf));
-                self.summary = summary.map(str::to_owned).or(self.summary.take());
-                return;
-            }
-            _ => {
-                self.messages.extend(record.get_str("uuid").map(str::to_owned));
-                return;
-            }
-        };
-        let session = record.get_str("sessionId").unwrap_or_default().to_owned();
-        if let Some(title) = title {
-            self.named.retain(|(of, _, is_users)| {
-                *of != session || *is_users != (kind == "custom-title")
-            });
-            self.named.push((session, title.to_owned(), kind == "custom-title"));
-        }
+/// Turns the record of a prompt that was typed while the agent worked into that of a user's message.
+fn take_queued_prompt(record: &mut PayloadFields) -> bool {
+    let mut attachment = record.take_object("attachment");
+    let is_prompt = attachment.get_str("type") == Some("queued_command")
+        && attachment.get_str("commandMode") == Some("prompt");
+    if is_prompt {
+        record.set("message", serde_json::json!({"content": attachment.take_value("prompt")}));
     }
-
-    /// The user's title, else the agent's, else its summary.
-    fn latest(&self, session: &str) -> Option<&str> {
-        let of_session = || self.named.iter().filter(|(of, ..)| of == session || of.is_empty());
-        let users = of_session().find(|(.., is_users)| *is_users);
-        let named = users.or_else(|| of_session().next());
-        named.map(|(_, title, _)| title.as_str()).or(self.summary.as_deref())
-    }
+    is_prompt
 }
 
 /// Normalizes string content to a list with one text block.

@@ -247,6 +247,8 @@ impl RolloutReader {
             "assistant" => {
                 let mut fields = self.base_fields();
                 fields.set("message_id", map.get("id").cloned().unwrap_or_default());
+                // `commentary` while it works, `final_answer` at the end.
+                fields.set("phase", map.get("phase").cloned().unwrap_or_default());
                 self.context.reply_event(content_texts(content).join("\n"), fields)
             }
             "user" => {

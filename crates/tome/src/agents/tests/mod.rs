@@ -4,6 +4,7 @@ mod answers;
 mod fixtures;
 mod garbage;
 mod identities;
+mod prompts;
 mod titles;
 mod turns;
 

@@ -1,0 +1,119 @@
+//! The prompts in transcripts: typed, queued while the agent worked, and given as slash commands.
+
+use serde_json::{Value, json};
+use tome_model::{Agent, Draft, EventKind, Millis};
+
+use crate::agents::transcript::{RecordOutcome, TranscriptOrigin, build_transcript_reader};
+
+/// The events of a transcript of these records.
+fn read_events(agent: &str, records: &[Value]) -> Vec<Draft> {
+    let origin = TranscriptOrigin {
+        agent: Agent::parse(agent).unwrap(),
+        path: "/t.jsonl".to_owned(),
+        session: "s".to_owned(),
+        cwd: "/app".to_owned(),
+        at: Millis(1_000),
+    };
+    let mut reader = build_transcript_reader(origin, None);
+    let mut steps = Vec::new();
+    for record in records {
+        reader.read_record(record.as_object().unwrap().clone(), &mut steps);
+    }
+    reader.finish(&mut steps);
+    let event = |step| match step {
+        RecordOutcome::Event(draft) => Some(*draft),
+        RecordOutcome::Unanswered(_) | RecordOutcome::Skipped(_) => None,
+    };
+    steps.into_iter().filter_map(event).collect()
+}
+
+fn prompts(events: &[Draft]) -> Vec<&str> {
+    let prompts = events.iter().filter(|event| event.kind == EventKind::UserMessage);
+    prompts.map(|event| event.text.as_str()).collect()
+}
+
+/// A record of Claude Code.
+fn claude(kind: &str, minute: u32, fields: &Value) -> Value {
+    let mut record = json!({"type": kind, "sessionId": "s", "uuid": format!("u{minute}"), "cwd": "/app",
+        "timestamp": format!("2026-11-15T09:{minute:02}:00Z")});
+    for (name, value) in fields.as_object().unwrap() {
+        record[name] = value.clone();
+    }
+    record
+}
+
+fn typed(minute: u32, text: &str) -> Value {
+    claude("user", minute, &json!({"promptId": format!("p{minute}"), "message": {"content": text}}))
+}
+
+#[test]
+fn a_slash_command_that_prompts_the_model_is_a_prompt() {
+    let command = |minute, name: &str, arguments: &str| {
+        typed(
+            minute,
+            &format!(
+                "<command-message>{name} is running…</command-message>\n\
+                 <command-name>/{name}</command-name>{arguments}"
+            ),
+        )
+    };
+    let expansion = claude(
+        "user",
+        4,
+        &json!({"isMeta": true, "message": {"content": [{"type": "text", "text": "You review code."}]}}),
+    );
+    let events = read_events(
+        "claude-code",
+        &[
+            typed(
+                1,
+                "<command-name>/model</command-name>\n<command-message>model</command-message>",
+            ),
+            typed(2, "<local-command-stdout>Set model to sonnet</local-command-stdout>"),
+            command(3, "review", "\n<command-args>the parser, please</command-args>"),
+            expansion,
+            command(5, "commit", ""),
+        ],
+    );
+    assert_eq!(prompts(&events), ["/review the parser, please", "/commit"]);
+}
+
+#[test]
+fn a_prompt_queued_while_the_agent_worked_is_a_prompt() {
+    let queued = |minute, prompt: Value, mode: &str| {
+        let attachment = json!({"type": "queued_command", "prompt": prompt, "commandMode": mode});
+        claude("attachment", minute, &json!({"attachment": attachment}))
+    };
+    let events = read_events(
+        "claude-code",
+        &[
+            typed(1, "Fix the login form"),
+            queued(2, json!("and the name is not required"), "prompt"),
+            queued(3, json!([{"type": "text", "text": "nor is the street"}]), "prompt"),
+            queued(4, json!("<task-notification>done</task-notification>"), "task-notification"),
+            claude("attachment", 5, &json!({"attachment": {"type": "file", "filename": "a.rs"}})),
+        ],
+    );
+    assert_eq!(
+        prompts(&events),
+        ["Fix the login form", "and the name is not required", "nor is the street"]
+    );
+    // The turn of the prompt before it would make it a repetition of that one.
+    let turns: Vec<_> = events.iter().filter_map(|event| event.meta.get("prompt_id")).collect();
+    assert_eq!(turns, [&json!("p1")]);
+}
+
+#[test]
+fn codex_says_which_message_is_no_answer_yet() {
+    let message = |text: &str, phase: &str| {
+        json!({"timestamp": "2026-11-15T09:30:00Z", "type": "response_item", "payload": {"type": "message",
+            "role": "assistant", "phase": phase, "content": [{"type": "output_text", "text": text}]}})
+    };
+    let events = read_events(
+        "codex",
+        &[message("I look at it.", "commentary"), message("It works.", "final_answer")],
+    );
+    let replies = events.iter().filter(|event| event.kind == EventKind::AssistantMessage);
+    let phases: Vec<_> = replies.filter_map(|event| event.meta.get("phase")).collect();
+    assert_eq!(phases, ["commentary", "final_answer"]);
+}
