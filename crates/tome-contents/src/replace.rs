@@ -86,7 +86,7 @@ impl NodeSource {
                     events,
                     overlap,
                     earlier_request,
-                    is_followed: false,
+                    ..SegmentInput::default()
                 })
             }
             Self::Period { level, title, children } => {

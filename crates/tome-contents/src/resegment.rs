@@ -13,7 +13,7 @@ use tome_ledger::{
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
 use super::evidence;
-use super::extract::names_request;
+use super::extract::{is_prompt, names_request};
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
     EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
@@ -188,16 +188,21 @@ impl<'a> Resegmenter<'a> {
                 continue;
             }
             let next = self.begin_segment(began, cut.as_ref(), event, mark, weight)?;
+            let next_prompt = next.events.first().filter(|event| is_prompt(event)).cloned();
             if let Some(done) = cut.replace(next)
-                && self.finish_segment(&done, SegmentEnd::Followed, changes)?
-                    == SegmentStep::Unchanged
+                && self.finish_segment(
+                    &done,
+                    SegmentEnd::Followed,
+                    next_prompt.as_ref(),
+                    changes,
+                )? == SegmentStep::Unchanged
             {
                 return Ok(());
             }
         }
         if let Some(done) = cut {
             let end = if done.is_closed() { SegmentEnd::Closed } else { SegmentEnd::Open };
-            self.finish_segment(&done, end, changes)?;
+            self.finish_segment(&done, end, None, changes)?;
         }
         self.new.clear();
         self.remove_stale_before(LAST_MARK, changes)
@@ -242,6 +247,7 @@ impl<'a> Resegmenter<'a> {
         &mut self,
         cut: &SegmentBuilder,
         end: SegmentEnd,
+        next_prompt: Option<&Event>,
         changes: &mut PendingChanges<'_>,
     ) -> Result<SegmentStep, HomeError> {
         let SessionReader { project, session, .. } = self.part;
@@ -256,8 +262,12 @@ impl<'a> Resegmenter<'a> {
         }
         let continues = cut.began != SegmentStartReason::Gap && cut.request.is_none();
         let earlier = if continues { self.part.load_request(self.before.as_ref())? } else { None };
-        let built =
-            self.part.build_node(self.summarizer, cut, earlier.as_ref(), (&segment, end))?;
+        let built = self.part.build_node(
+            self.summarizer,
+            cut,
+            (earlier.as_ref(), next_prompt),
+            (&segment, end),
+        )?;
         if changes.put_node(project, built)? {
             changes.changed_days.extend(changed_day(project, &segment.id));
         }
@@ -440,7 +450,7 @@ impl SessionReader<'_> {
         &self,
         summarizer: &dyn Summarizer,
         cut: &SegmentBuilder,
-        earlier_request: Option<&Event>,
+        (earlier_request, next_prompt): (Option<&Event>, Option<&Event>),
         (segment, end): (&SegmentEntry, SegmentEnd),
     ) -> Result<BuiltNode, HomeError> {
         let is_followed = end == SegmentEnd::Followed;
@@ -448,6 +458,7 @@ impl SessionReader<'_> {
             events: &cut.events,
             overlap: &cut.overlap,
             earlier_request,
+            next_prompt,
             is_followed,
         };
         let name = summarizer.name();

@@ -23,6 +23,8 @@ pub struct SegmentInput<'a> {
     pub overlap: &'a [Event],
     /// The request that the segment continues, if it has none of its own.
     pub earlier_request: Option<&'a Event>,
+    /// The prompt right after the segment.
+    pub next_prompt: Option<&'a Event>,
     /// Whether the session goes on after the segment, so that nothing in it is open.
     pub is_followed: bool,
 }

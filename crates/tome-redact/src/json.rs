@@ -101,6 +101,7 @@ fn rewrite_object(
             _ if key.eq_ignore_ascii_case("value") => {
                 paired.map_or(JsonContext::Plain, JsonContext::Named)
             }
+            "text" if fills_password_field(map) => JsonContext::Named(NameStrength::Certain),
             _ => rate_either_name(key, &new_key).map_or(JsonContext::Plain, JsonContext::Named),
         };
         let value = rewrite_value(value, value_context, redact);
@@ -117,7 +118,28 @@ fn find_sibling_strength(
     let name = ["name", "Name", "key", "Key", "variable"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str())?;
-    rate_either_name(name, &redact(name))
+    let strength = rate_either_name(name, &redact(name));
+    strength.or_else(|| names_password(name).then_some(NameStrength::Certain))
+}
+
+/// `{"element": "Password field", "text": "…"}`: what an agent types into a page.
+fn fills_password_field(map: &Map<String, Value>) -> bool {
+    let mut labels = ["element", "label", "placeholder", "selector", "target", "name"]
+        .iter()
+        .filter_map(|key| map.get(*key)?.as_str());
+    labels.any(names_password)
+}
+
+/// Whether the label of a field says that it takes a password, in common languages.
+fn names_password(label: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&str; 16] = [
+        "password", "passwd", "passphrase", "passwort", "kennwort", "contraseña", "mot de passe", "senha",
+        "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호", "암호", "mật khẩu",
+    ];
+    const LABEL_BYTES_MAX: usize = 200;
+    let lower = label.to_lowercase();
+    lower.len() <= LABEL_BYTES_MAX && WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// The strength of a name before or after its own redaction: a second pass sees only the latter.

@@ -323,6 +323,7 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !is_shouted(text)
         && !is_numbered_question(text)
         && !is_agreement(text)
+        && !(sentence.shape == SentenceShape::Heading && names_document(text))
         && !leads_to_list(text)
         && !is_chore(text)
 }
@@ -333,9 +334,18 @@ fn is_agreement(text: &str) -> bool {
     const STARTS: &[&str] = &[
         "understood", "you're right", "you are right", "you were right", "you're absolutely right", "my mistake",
         "good catch", "great catch", "fair point", "good point", "great point", "exactly", "apologies", "sorry",
-        "that's the piece", "that's a better", "that's a good", "that's a great", "i apologize", "my bad",
+        "acknowledged", "that's the piece", "that's a better", "that's a good", "that's a great", "i apologize", "my bad",
     ];
     begins_with_any(&text.replace('’', "'"), STARTS)
+}
+
+/// Whether a heading is that of a document: "Root Cause Report: …", "Plan — …".
+fn names_document(text: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["report", "plan", "summary", "analysis", "overview", "review", "comparison"];
+    let lower = to_lower(text);
+    let mut words = lower.split(|c: char| !c.is_alphanumeric());
+    words.any(|word| WORDS.contains(&word))
 }
 
 /// Whether a sentence announces what stands below it: "Analysis is done – here's the landscape".

@@ -104,9 +104,14 @@ fn first_spaced_clause(text: &str) -> String {
     if words.len() <= TITLE_WORDS_MAX {
         return words.join(" ");
     }
+    // What follows "but" is the point.
+    let turn = words.iter().position(|word| word.eq_ignore_ascii_case("but"));
+    if let Some(at) = turn.filter(|at| *at >= 4 && words.len() - at > 4) {
+        return first_spaced_clause(&words.into_iter().skip(at + 1).collect::<Vec<_>>().join(" "));
+    }
     #[rustfmt::skip]
     const BREAKS: &[&str] = &[
-        "because", "but", "which", "since", "while", "so", "where", "when", "unless", "instead", "–",
+        "because", "which", "since", "while", "so", "where", "when", "unless", "instead", "–",
         "—", "-",
         "чтобы", "потому", "weil", "damit", "e.g.", "such",
     ];
@@ -176,13 +181,19 @@ pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
     let clause = cuts.into_iter().rev().find_map(|at| {
         let kept = text.get(..at)?;
         let words: Vec<&str> = kept.split_whitespace().collect();
-        let is_whole = is_balanced(&words)
+        // "I see no error, but it hangs" says the opposite without its end.
+        let is_turned = begins_with_any(
+            text.get(at..)?.trim_start_matches([',', ' ', '—', '–', '-', ';', '.', '(']),
+            &["but", "however", "although", "except", "unless"],
+        );
+        let is_whole = !is_turned
+            && is_balanced(&words)
             && kept.matches('`').count() % 2 == 0
             && !words.last().is_some_and(|word| is_dangling(word) || is_arrow(word));
         is_whole.then_some((kept, text.get(at..)?))
     });
     match clause {
-        Some((kept, rest)) if rest.starts_with([';', '.', '。', '；']) => kept.to_owned(),
+        Some((kept, rest)) if rest.starts_with(['.', '。']) => kept.to_owned(),
         Some((kept, _)) => format!("{kept}…"),
         None => {
             let cut = truncate_words(text, chars_max);

@@ -301,7 +301,8 @@ pub(super) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec
     }
     let is_opened = ["gh pr create", "glab mr create"].iter().any(|verb| line.contains(verb));
     let looks = ["pr view", "mr view", "pr checkout"].iter().any(|verb| line.contains(verb));
-    if !is_opened && !looks {
+    let is_renamed = line.contains("gh pr edit") && find_title_flag(line).is_some();
+    if !is_opened && !looks && !is_renamed {
         return Vec::new();
     }
     let output = output_texts(event);
@@ -315,7 +316,7 @@ pub(super) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec
         let groups = TITLE.as_ref()?.captures(text)?;
         groups.get(1).or_else(|| groups.get(2)).map(|title| title.as_str())
     });
-    let title = if is_opened { find_title_flag(line) } else { printed };
+    let title = if is_opened || is_renamed { find_title_flag(line) } else { printed };
     let title = title.or_else(|| output.iter().find_map(|text| find_title_line(text, number)));
     vec![NamedPull { event: at, number, title, raw, is_opened }]
 }
@@ -330,10 +331,9 @@ fn find_title_line(text: &str, number: u64) -> Option<&str> {
 /// The value of `--title` or `-t`.
 fn find_title_flag(line: &str) -> Option<&str> {
     let chain = split_chain(line);
-    let call = chain
-        .iter()
-        .flat_map(|part| part.stages.iter())
-        .find(|stage| stage.contains("pr create") || stage.contains("mr create"))?;
+    let call = chain.iter().flat_map(|part| part.stages.iter()).find(|stage| {
+        ["pr create", "mr create", "pr edit"].iter().any(|verb| stage.contains(verb))
+    })?;
     let words = super::chain::split_words(call);
     let mut rest = words.iter().skip_while(|word| !matches!(**word, "--title" | "-t"));
     rest.next()?;

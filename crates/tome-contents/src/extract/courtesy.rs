@@ -22,7 +22,7 @@ const COURTESIES: &[&str] = &[
     "i would like to", "i'd like to", "i want to", "we want to", "i need to", "we need to",
     "we have to", "we should", "you should", "i'm trying to", "help me to", "help me", "help us",
     "please", "pls", "plz", "kindly", "let's", "lets", "let us", "go ahead and", "just",
-    "i think we should", "i think", "it would be nice to",
+    "it would be nice to",
     "it would be great to", "first", "请你", "请帮我", "请", "帮我", "麻烦你", "麻烦", "能不能", "可以帮我", "我想要",
     "我想", "我需要", "我们需要", "пожалуйста", "можешь", "можете", "не мог бы ты", "мне нужно", "нам нужно",
     "надо", "нужно", "давай", "помоги", "хочу", "bitte", "kannst du bitte", "kannst du",

@@ -11,7 +11,7 @@ use super::command_name::strip_wrappers;
 use super::commands::{CommandRun, find_command_line};
 use super::commits::find_git_verb;
 use super::draft_fact::DraftFact;
-use super::facts::collect_facts;
+use super::facts::{PromptsAround, collect_facts};
 use super::failures::render_failure_message;
 use super::outcome::{ToolOutcome, read_outcome};
 use super::title::{FROM_FILES, choose_title};
@@ -82,7 +82,7 @@ pub(crate) struct FactEvent {
 /// Reads the activity of a segment. Its first event may be the prompt of a turn that began in the
 /// segment before.
 pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
-    let segment = collect_facts(events, None);
+    let segment = collect_facts(events, PromptsAround::default());
     let turns: Vec<TurnEvents> =
         segment.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();
     let turn_of = |event: usize| {

@@ -1,5 +1,7 @@
 //! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
 
+use std::collections::BTreeMap;
+
 use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
@@ -13,9 +15,10 @@ use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
 use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
-use super::failures::render_failure_message;
+use super::failures::{render_failure_message, score_failure};
 use super::problems::{add_problems, find_open_end};
 use super::prompt_facts::{add_prompt_facts, read_rejection};
+use super::prose::prompt_text;
 use super::reaction::{Reaction, says_still_wrong};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
@@ -36,6 +39,9 @@ const FACTS_MAX: usize = 400;
 /// Before what an agent only proposes to do.
 pub(super) const PROPOSED: &str = "Proposed: ";
 
+/// Before the line of a pasted log or trace that an answer is about.
+const PASTED: &str = "Pasted: ";
+
 /// The turns of a segment and the facts found in them.
 #[derive(Debug)]
 pub(super) struct SegmentFacts<'a> {
@@ -45,11 +51,19 @@ pub(super) struct SegmentFacts<'a> {
     pub(super) facts: Vec<DraftFact>,
 }
 
+/// The prompts before and after a segment that say what it is about, and whether it holds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct PromptsAround<'e> {
+    pub(super) earlier_request: Option<&'e Event>,
+    pub(super) next_prompt: Option<&'e Event>,
+}
+
 /// Reads the turns of a segment and collects their facts.
 pub(super) fn collect_facts<'a>(
     events: &'a [Event],
-    earlier_request: Option<&Event>,
+    around: PromptsAround<'_>,
 ) -> SegmentFacts<'a> {
+    let PromptsAround { earlier_request, next_prompt } = around;
     let turns = read_turns(events);
     let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
     let mut facts = Vec::new();
@@ -68,10 +82,11 @@ pub(super) fn collect_facts<'a>(
             is_superseded(turn, next)
                 || is_advice_rejected(turn, next)
                 || is_work_rejected(turn, next)
-                || says_still_wrong(&next.prompt_text(events))
-                || is_success_refuted(turn, next)
+                || is_claim_denied(turn, &next.prompt_text(events))
         };
-        if next.is_some_and(is_overtaken) {
+        let is_denied_after = next.is_none()
+            && next_prompt.is_some_and(|prompt| is_claim_denied(turn, &prompt_text(&prompt.text)));
+        if is_denied_after || next.is_some_and(is_overtaken) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
         }
@@ -89,6 +104,7 @@ pub(super) fn collect_facts<'a>(
         facts.extend(find_open_end(last, events, &facts));
     }
     facts.sort_by_key(|fact| fact.event);
+    keep_last_titles(&mut facts);
     facts.truncate(FACTS_MAX);
     drop_refuted(&mut facts);
     drop_repeated_answers(&mut facts);
@@ -121,27 +137,54 @@ fn is_work_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     turn.has_work() && next.reaction == Reaction::Correction && next.has_work()
 }
 
-/// Whether a turn reports that all is well, and the next prompt shows that it is not.
-fn is_success_refuted(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    #[rustfmt::skip]
-    const SUCCESS: [&str; 12] = [
-        "clean", "all pass", "tests pass", "passing", "is fixed", "are fixed", "no unresolved", "all green",
-        "works", "is working", "should pass", "resolved",
-    ];
-    #[rustfmt::skip]
-    const FAILURE: [&str; 14] = [
-        "fails", "failing", "failed", "timed out", "timing out", "times out", "doesn't work", "does not work",
-        "not working", "isn't working", "broken", "crashes", "you missed", "what about",
-    ];
-    let contains = |text: &str, marks: &[&str]| {
-        let lower = to_lower(text);
-        marks.iter().any(|mark| lower.contains(mark))
-    };
-    let claims = turn.conclusion.as_ref().is_some_and(|(_, found)| contains(&found.text, &SUCCESS));
-    let denies =
-        |request: &UserRequest<'_>| request.failure.is_some() || contains(&request.text, &FAILURE);
-    claims && next.request.as_ref().is_some_and(denies)
+/// Whether a turn reports a result or a cause, and the next prompt says that it does not hold.
+fn is_claim_denied(turn: &Turn<'_>, next: &str) -> bool {
+    const SHORT_WORDS_MAX: usize = 12;
+    let Some((_, found)) = &turn.conclusion else { return false };
+    let is_claim = matches!(find_cue(&found.text), Some((Cue::Outcome | Cue::Cause, 2..)))
+        || turn.has_work()
+        || reports_success(&found.text);
+    let prompt = tome_text::first_chars(next.trim_start(), DENIAL_CHARS_MAX);
+    if !is_claim || !denies(prompt) {
+        return false;
+    }
+    let subject = turn.request.as_ref().map_or("", |request| request.text.as_str());
+    let subject = format!("{subject} {}", found.text);
+    let shared = TermSet::from_text(prompt).count_shared(&TermSet::from_text(&subject));
+    shared > 0 || count_words(prompt) <= SHORT_WORDS_MAX
 }
+
+/// Characters of a prompt that are read for a denial.
+const DENIAL_CHARS_MAX: usize = 300;
+
+/// Whether a statement says that all is well.
+fn reports_success(text: &str) -> bool {
+    #[rustfmt::skip]
+    const SUCCESS: [&str; 9] = [
+        "clean", "all pass", "tests pass", "passing", "no unresolved", "all green", "works", "is working",
+        "is correct",
+    ];
+    let lower = to_lower(text);
+    SUCCESS.iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a prompt says that something does not work, or takes something back.
+fn denies(prompt: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&str; 30] = [
+        "still ", "doesn't", "does not", "doesnt", "didn't", "did not", "didnt", "isn't", "not working",
+        "not work", "wrong", "deeper than", "fails", "failing", "failed", "timed out", "timing out", "broken",
+        "crashes", "same error", "same problem", "same issue", "you missed", "what about", "revert",
+        "undo ", "roll back", "rollback", "go back to", "not what",
+    ];
+    let lower = to_lower(prompt).replace('’', "'");
+    says_still_wrong(prompt)
+        || WORDS.iter().any(|word| lower.contains(word))
+        || prompt.lines().any(|line| score_failure(line) >= FAILURE_SCORE_MIN)
+}
+
+/// Of a line that reports a failure without doubt.
+const FAILURE_SCORE_MIN: u32 = 6;
 
 /// Whether a statement begins by pointing at what was said before it: "It's live", "Yes.", "Both gaps".
 fn begins_with_reference(text: &str) -> bool {
@@ -207,6 +250,25 @@ fn drop_refuted(facts: &mut Vec<DraftFact>) {
             || !later
                 .iter()
                 .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
+    });
+}
+
+/// Of a pull request that got another title, keeps the last one. Each is told once.
+fn keep_last_titles(facts: &mut Vec<DraftFact>) {
+    let mut titles: BTreeMap<String, String> = BTreeMap::new();
+    let split = |fact: &DraftFact| {
+        let is_pull = fact.kind == FactKind::PullRequest;
+        let (name, title) = fact.text.split_once(": ").filter(|_| is_pull)?;
+        let (_, number) = name.split_once('#')?;
+        Some((number.to_owned(), title.to_owned()))
+    };
+    titles.extend(facts.iter().filter_map(split));
+    facts.retain(|fact| {
+        let Some((number, title)) = split(fact) else { return true };
+        match titles.get(&number) {
+            Some(last) if *last == title => titles.remove(&number).is_some(),
+            _ => false,
+        }
     });
 }
 
@@ -343,6 +405,7 @@ fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, 
     let line = request.failure?;
     let is_named = has_name(conclusion);
     let text = truncate_words(&render_failure_message(line), QUESTION_CHARS_MAX);
+    let text = format!("{PASTED}{text}");
     (!is_named).then_some((request.event, line, text))
 }
 
@@ -402,7 +465,7 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
         && request.is_asked
         && !request.pasted
         && !refers_by_number(&request.text)
-        && !request.text.ends_with(['?', '？'])
+        && !request.text.ends_with(['?', '？', '吗', '嗎', '呢', 'か'])
         && super::title::is_main_clause(&request.text);
     let evidence = vec![build_evidence(request.event, request.raw)];
     let text = capitalize(&request.text);

@@ -60,7 +60,7 @@ mod work;
 use tome_model::{Event, EventKind, FactKind, FileAction};
 
 use self::changed_files::changed_files;
-use self::facts::SegmentFacts;
+use self::facts::{PromptsAround, SegmentFacts};
 use self::keywords::KeywordCounter;
 use self::terms::{TermKind, base_name};
 use super::{
@@ -92,7 +92,13 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let mut found = facts::collect_facts(input.events, input.earlier_request);
+        let mut found = facts::collect_facts(
+            input.events,
+            PromptsAround {
+                earlier_request: input.earlier_request,
+                next_prompt: input.next_prompt,
+            },
+        );
         if input.is_followed {
             found.facts.retain(|fact| fact.kind != FactKind::Open);
         }

@@ -90,6 +90,9 @@ fn is_typed(raw: &str, prompt: &str) -> bool {
     typed.contains(raw) && (typed.len() == prompt.len() || !raw.contains("**"))
 }
 
+/// Words of a correction.
+const REJECTION_WORDS_MAX: usize = 40;
+
 /// The correction in the words of a rejection.
 pub(super) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let text = capitalize(&plain_text(words));
@@ -97,7 +100,10 @@ pub(super) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
     let evidence = vec![build_evidence(at, words)];
     let fact = DraftFact::new(FactKind::Correction, &text, 8, evidence);
-    fact.filter(|_| proposes || !text.ends_with(['?', '？']))
+    // A long text is mostly quoted from the plan that was rejected.
+    let is_short = count_words(&text) <= REJECTION_WORDS_MAX;
+    let asks = text.ends_with(['?', '？']) || text.contains("? ");
+    fact.filter(|_| is_short && (proposes && !text.contains("? ") || !asks))
 }
 
 /// Whether the user only supposes or wonders, or speaks of how to talk.

@@ -295,7 +295,7 @@ const NON_PROSE_STARTS: &[&str] = &[
     "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
     "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
     "! [", "npm error", "remote: ", "Enumerating objects", "Counting objects", "Writing objects",
-    "Resolving deltas", "Compressing objects",
+    "Resolving deltas", "Compressing objects", "Run echo ", "Type '{", "Property '", "Cannot find name '", "##[", "::error", "::warning",
 ];
 
 /// Whether a line is prose rather than code, a log, a trace, a table or JSON.
@@ -359,6 +359,12 @@ fn is_shell_prompt(line: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.:~/[]".contains(c))
     };
     let ends = |word: &str| word.ends_with(['%', '$', '#']);
+    // The signs of themes: `app  main ±✚  source ~/.zshrc`.
+    const SIGNS: [char; 6] = ['±', '✚', '➜', '❯', '\u{e0b0}', '⚡'];
+    const SIGN_CHARS_MAX: usize = 40;
+    if line.chars().take(SIGN_CHARS_MAX).any(|c| SIGNS.contains(&c)) {
+        return true;
+    }
     is_name(user)
         && is_name(host.trim_end_matches(['%', '$', '#']))
         && (ends(first) || words.take(2).any(|word| ends(word) && word.len() <= 40))

@@ -8,7 +8,7 @@ use tome_text::{collapse_whitespace, truncate_words};
 use super::answer::{find_closing_question, find_conclusion, find_statement};
 use super::changed_files::{changed_files, render_changes_without_counts};
 use super::clause::cut_clause;
-use super::facts::{PROPOSED, collect_facts, describe_rebase, is_corrected};
+use super::facts::{PROPOSED, PromptsAround, collect_facts, describe_rebase, is_corrected};
 use super::reverted::find_reverted;
 use super::statement::end_lead;
 use super::text::to_lower;
@@ -70,7 +70,7 @@ pub struct FileChange {
 
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
-    let session = collect_facts(events, None);
+    let session = collect_facts(events, PromptsAround::default());
     let titles = session.facts.iter().filter(|fact| fact.kind == FactKind::Title);
     let title = titles.rev().max_by_key(|title| weigh_session_title(title.weight));
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();

@@ -138,7 +138,7 @@ fn commit_type(subject: &str) -> Option<&str> {
 /// Commits of lower rank say more about the work.
 fn rank_commit_type(subject: &str) -> u8 {
     match commit_type(&subject.to_lowercase()) {
-        Some("chore" | "ci" | "build" | "style" | "docs" | "release") => 1,
+        Some("chore" | "ci" | "build" | "style" | "docs" | "release" | "test") => 1,
         _ => 0,
     }
 }
@@ -177,7 +177,8 @@ fn title_from_summary(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact>
 /// The pull request that the work was about, if there is only one.
 fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let pulls = || turns.iter().flat_map(|turn| &turn.pulls);
-    let pull = pulls().find(|pull| pull.title.is_some())?;
+    // A pull request may get another title.
+    let pull = pulls().rev().find(|pull| pull.title.is_some())?;
     let named = pull.title.filter(|_| pulls().all(|other| other.number == pull.number))?;
     let text = format!("PR #{}: {}", pull.number, plain_text(named));
     let evidence = vec![build_evidence(pull.event, pull.raw), build_evidence(pull.event, named)];

@@ -65,3 +65,18 @@ fn cuts_kubernetes_secrets() {
         ),
     ]);
 }
+
+#[test]
+fn what_is_typed_into_a_password_field_is_cut() {
+    let form = |name: &str, value: &str| json!({"fields": [{"name": name, "type": "textbox", "value": value}]});
+    let typed = |element: &str, text: &str| json!({"element": element, "ref": "e12", "text": text});
+    for name in ["비밀번호", "密码", "Пароль", "Passwort", "Mot de passe"] {
+        let rewritten = redact_json(&form(name, "hunter2-Kx9"));
+        assert_eq!(rewritten, form(name, "[redacted:password]"));
+    }
+    let rewritten_text = redact_json(&typed("Password field", "hunter2-Kx9"));
+    assert_eq!(rewritten_text, typed("Password field", "[redacted:password]"));
+    for kept in [form("아이디", "dev-42"), typed("Search box", "how to reset a password")] {
+        assert_eq!(redact_json(&kept), kept);
+    }
+}

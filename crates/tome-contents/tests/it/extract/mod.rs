@@ -4,6 +4,7 @@ mod answers;
 mod arbitrary_events;
 mod edge_cases;
 mod facts;
+mod overturned;
 mod periods;
 mod plans;
 mod samples;
