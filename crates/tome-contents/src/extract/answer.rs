@@ -8,10 +8,7 @@ use super::cues::{is_announcement, is_filler};
 use super::prose::{MessageParts, ProseSentence, SentenceShape};
 use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
-use super::text::{
-    begins_with_any, may_begin_with, strip_any_prefix, strip_label, strip_prefix_ignoring_case,
-    to_lower,
-};
+use super::text::{begins_with_any, strip_any_prefix, strip_label, to_lower};
 use super::unfinished::{instructs, is_fragment, looks_ahead};
 use super::verdict::{find_fixed_row, find_verdicts};
 
@@ -441,12 +438,12 @@ pub(super) fn begins_with_pronoun(text: &str) -> bool {
         "it", "this", "that", "these", "those", "they", "both", "he", "she", "its", "there",
         "here", "which", "each",
     ];
-    WORDS.iter().filter(|word| may_begin_with(text, word)).any(|word| {
-        strip_prefix_ignoring_case(text, word).is_some_and(|rest| {
-            // "Both `a` and `b`" names what it is about.
-            rest.starts_with([' ', '\'', '’', ',']) && !rest.starts_with(" `")
-        })
-    })
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    let Some((word, rest)) = text.split_at_checked(end) else { return false };
+    // "Both `a` and `b`" names what it is about.
+    WORDS.iter().any(|pronoun| word.eq_ignore_ascii_case(pronoun))
+        && rest.starts_with([' ', '\'', '’', ','])
+        && !rest.starts_with(" `")
 }
 
 /// Finds the question that an answer ends with: the longest among its last sentences.

@@ -432,6 +432,7 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && request.text.chars().count() <= QUESTION_CUT_MAX
         && count_words(&request.text) >= 3
         && !refers_by_number(&request.text)
+        && !begins_with_pronoun(&request.text)
         && super::title::is_main_clause(request.text.trim_end_matches([':', '：']))
 }
 

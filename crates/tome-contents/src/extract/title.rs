@@ -282,6 +282,7 @@ pub(super) fn is_main_clause(text: &str) -> bool {
         && !begins_with_any(bare, OUTBURSTS)
         && (!begins_with_any(bare, FRAGMENTS) || has_main)
         && !bare.ends_with([':', '：'])
+        && !["include", "includes", "including"].iter().any(|end| bare.ends_with(end))
         && !closes_unopened_parenthesis(bare)
 }
 
