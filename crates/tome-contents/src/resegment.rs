@@ -428,6 +428,8 @@ impl SessionReader<'_> {
 
     fn build_record(&self, cut: &SegmentBuilder, before: Option<&SegmentEntry>) -> SegmentEntry {
         let day = Period::day_containing(cut.first.at, &self.settings.zone);
+        // After a pause, something else may have begun.
+        let continues = cut.began != SegmentStartReason::Gap;
         let id = match cut.events.first() {
             Some(first) => NodeId::for_segment(&day, first.at, self.session, &first.id),
             // Unreachable: a segment has at least the event that began it.
@@ -442,7 +444,7 @@ impl SessionReader<'_> {
             began: cut.began,
             ended: cut.is_closed(),
             first_of: coarsest_first(before.and_then(|before| before.id.day()), day),
-            request: cut.request.or(before.and_then(|before| before.request)),
+            request: cut.request.or(before.filter(|_| continues).and_then(|before| before.request)),
         }
     }
 

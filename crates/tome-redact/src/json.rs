@@ -88,6 +88,7 @@ fn rewrite_object(
     redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Map<String, Value> {
     let paired = find_sibling_strength(map, redact);
+    let typed = fills_password_field(map).then_some(NameStrength::Certain);
     let is_kubernetes_secret = map.get("kind").and_then(Value::as_str) == Some("Secret");
     let mut new = Map::new();
     for (key, value) in map {
@@ -99,9 +100,9 @@ fn rewrite_object(
             _ if key.eq_ignore_ascii_case("set-cookie") => JsonContext::Header("Set-Cookie"),
             _ if key.eq_ignore_ascii_case("authorization") => JsonContext::Header("Authorization"),
             _ if key.eq_ignore_ascii_case("value") => {
-                paired.map_or(JsonContext::Plain, JsonContext::Named)
+                paired.or(typed).map_or(JsonContext::Plain, JsonContext::Named)
             }
-            "text" if fills_password_field(map) => JsonContext::Named(NameStrength::Certain),
+            "text" => typed.map_or(JsonContext::Plain, JsonContext::Named),
             _ => rate_either_name(key, &new_key).map_or(JsonContext::Plain, JsonContext::Named),
         };
         let value = rewrite_value(value, value_context, redact);
@@ -118,28 +119,46 @@ fn find_sibling_strength(
     let name = ["name", "Name", "key", "Key", "variable"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str())?;
-    let strength = rate_either_name(name, &redact(name));
-    strength.or_else(|| names_password(name).then_some(NameStrength::Certain))
+    rate_either_name(name, &redact(name))
 }
 
 /// `{"element": "Password field", "text": "…"}`: what an agent types into a page.
 fn fills_password_field(map: &Map<String, Value>) -> bool {
-    let mut labels = ["element", "label", "placeholder", "selector", "target", "name"]
-        .iter()
-        .filter_map(|key| map.get(*key)?.as_str());
-    labels.any(names_password)
+    const LABELS: [&str; 6] = ["element", "label", "placeholder", "selector", "target", "name"];
+    if !map.contains_key("text") && !map.contains_key("value") {
+        return false;
+    }
+    LABELS.iter().filter_map(|key| map.get(*key)?.as_str()).any(names_password_field)
 }
 
-/// Whether the label of a field says that it takes a password, in common languages.
-fn names_password(label: &str) -> bool {
+/// Whether the label or selector of a field says that it takes a password, in common languages.
+/// `password_hash` and `password-reset-button` name something else.
+fn names_password_field(label: &str) -> bool {
     #[rustfmt::skip]
-    const WORDS: [&str; 16] = [
-        "password", "passwd", "passphrase", "passwort", "kennwort", "contraseña", "mot de passe", "senha",
-        "hasło", "пароль", "密码", "密碼", "パスワード", "비밀번호", "암호", "mật khẩu",
+    const WORDS: [&str; 15] = [
+        "password", "passwd", "passphrase", "passwort", "kennwort", "contraseña", "senha", "hasło", "пароль",
+        "密码", "密碼", "パスワード", "비밀번호", "암호", "mot de passe",
     ];
-    const LABEL_BYTES_MAX: usize = 200;
+    #[rustfmt::skip]
+    const FIELDS: [&str; 14] = [
+        "field", "input", "textbox", "box", "current", "new", "old", "confirm", "repeat", "your", "the", "user",
+        "login", "account",
+    ];
+    const LABEL_BYTES_MAX: usize = 80;
+    if label.len() > LABEL_BYTES_MAX {
+        return false;
+    }
     let lower = label.to_lowercase();
-    lower.len() <= LABEL_BYTES_MAX && WORDS.iter().any(|word| lower.contains(word))
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let mut has_password = lower.contains("mot de passe");
+    for word in words {
+        if WORDS.contains(&word) {
+            has_password = true;
+        } else if !FIELDS.contains(&word) && !"mot de passe".contains(word) {
+            return false;
+        }
+    }
+    has_password
 }
 
 /// The strength of a name before or after its own redaction: a second pass sees only the latter.

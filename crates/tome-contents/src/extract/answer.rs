@@ -322,7 +322,7 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !is_agreement(text)
         && !(sentence.shape == SentenceShape::Heading && names_document(text))
         && !leads_to_list(text)
-        && !is_chore(text)
+        && !reports_step(text)
 }
 
 /// Whether a sentence only agrees with the user, or admits a mistake.
@@ -330,10 +330,15 @@ fn is_agreement(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "understood", "you're right", "you are right", "you were right", "you're absolutely right", "my mistake",
-        "good catch", "great catch", "fair point", "good point", "great point", "exactly", "apologies", "sorry",
+        "good catch", "great catch", "fair point", "good point", "great point", "apologies", "sorry",
         "acknowledged", "that's the piece", "that's a better", "that's a good", "that's a great", "i apologize", "my bad",
     ];
-    begins_with_any(&text.replace('’', "'"), STARTS)
+    const REST_WORDS_MAX: usize = 8;
+    strip_any_prefix(text, STARTS).is_some_and(|rest| {
+        // "You're right, the migration ran twice" says what was wrong.
+        let said = rest.split_once([',', '—', '–', '-', '.']).map_or("", |(_, said)| said);
+        rest.starts_with([',', '.', '!', ' ', '—', '–']) && count_words(said) <= REST_WORDS_MAX
+    })
 }
 
 /// Whether a heading is that of a document: "Root Cause Report: …", "Plan — …".
@@ -341,8 +346,9 @@ fn names_document(text: &str) -> bool {
     const WORDS: [&str; 7] =
         ["report", "plan", "summary", "analysis", "overview", "review", "comparison"];
     let lower = to_lower(text);
-    let mut words = lower.split(|c: char| !c.is_alphanumeric());
-    words.any(|word| WORDS.contains(&word))
+    let name = lower.split([':', '—', '–']).next().unwrap_or_default();
+    let last = name.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
+    last.is_some_and(|word| WORDS.contains(&word))
 }
 
 /// Whether a sentence announces what stands below it: "Analysis is done – here's the landscape".
@@ -353,7 +359,7 @@ fn leads_to_list(text: &str) -> bool {
 }
 
 /// Whether a sentence reports a step that is told by itself: a commit, a push.
-fn is_chore(text: &str) -> bool {
+fn reports_step(text: &str) -> bool {
     const WORDS_MAX: usize = 9;
     #[rustfmt::skip]
     const STARTS: &[&str] = &[

@@ -104,14 +104,25 @@ fn first_spaced_clause(text: &str) -> String {
     if words.len() <= TITLE_WORDS_MAX {
         return words.join(" ");
     }
-    // What follows "but" is the point.
+    // After a remark, what follows "but" is the point: "I see no error but the upload hangs for ever".
     let turn = words.iter().position(|word| word.eq_ignore_ascii_case("but"));
-    if let Some(at) = turn.filter(|at| *at >= 4 && words.len() - at > 4) {
+    let is_point = |at: usize| {
+        const DETAILS: [&str; 7] = ["not", "don't", "do", "keep", "got", "only", "without"];
+        let before: Vec<&str> = words.iter().take(at).copied().collect();
+        let next = words.get(at + 1).map(|word| word.to_lowercase()).unwrap_or_default();
+        at >= 4
+            && words.len() - at > 4
+            && is_balanced(&before)
+            && !super::request::is_order(text)
+            && !matches!(before.last(), Some(&("all" | "everything" | "nothing" | "anything")))
+            && !DETAILS.contains(&next.as_str())
+    };
+    if let Some(at) = turn.filter(|at| is_point(*at)) {
         return first_spaced_clause(&words.into_iter().skip(at + 1).collect::<Vec<_>>().join(" "));
     }
     #[rustfmt::skip]
     const BREAKS: &[&str] = &[
-        "because", "which", "since", "while", "so", "where", "when", "unless", "instead", "–",
+        "because", "but", "which", "since", "while", "so", "where", "when", "unless", "instead", "–",
         "—", "-",
         "чтобы", "потому", "weil", "damit", "e.g.", "such",
     ];
@@ -186,7 +197,10 @@ pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
             text.get(at..)?.trim_start_matches([',', ' ', '—', '–', '-', ';', '.', '(']),
             &["but", "however", "although", "except", "unless"],
         );
+        let is_abbreviated =
+            ["e.g", "i.e", "vs", "etc", "cf"].iter().any(|end| kept.ends_with(end));
         let is_whole = !is_turned
+            && !is_abbreviated
             && is_balanced(&words)
             && kept.matches('`').count() % 2 == 0
             && !words.last().is_some_and(|word| is_dangling(word) || is_arrow(word));
@@ -198,6 +212,11 @@ pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
         None => {
             let cut = truncate_words(text, chars_max);
             let bare = cut.trim_end_matches('…').trim_end();
+            let mut words: Vec<&str> = bare.split(' ').collect();
+            while words.len() > 4 && words.last().is_some_and(|word| is_dangling(word)) {
+                words.pop();
+            }
+            let bare = words.join(" ");
             let bare = bare.trim_end_matches(['→', '⇒', '>', '-', '=']).trim_end();
             format!("{bare}…")
         }

@@ -82,7 +82,11 @@ pub(super) fn count_undone_commits(event: &Event, tool: &Tool) -> usize {
         let Some(words) = strip_wrappers(stage) else { continue };
         let Some((program, arguments)) = words.split_first() else { continue };
         if program.rsplit('/').next() == Some("git") && find_git_verb(arguments) == Some("reset") {
-            undone += arguments.iter().find_map(|word| parse_commits_back(word)).unwrap_or(0);
+            // With paths, it only takes files out of the index.
+            let mut paths = arguments.iter().filter(|word| !word.starts_with('-')).skip(2);
+            let has_paths = arguments.contains(&"--") || paths.next().is_some();
+            let back = arguments.iter().find_map(|word| parse_commits_back(word));
+            undone = back.filter(|_| !has_paths).map_or(undone, |back| back.saturating_add(undone));
         }
     }
     undone
@@ -135,7 +139,10 @@ pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     if is_replay || is_rebase {
         return Vec::new();
     }
-    let printed = read_printed_commits(at, event, is_amended);
+    let mut printed = read_printed_commits(at, event, is_amended);
+    // Of several commits of one call, the first ones were made by it.
+    let made = printed.len().saturating_sub(1);
+    printed.iter_mut().take(made).for_each(|commit| commit.is_amended = false);
     if !printed.is_empty() {
         return printed;
     }
@@ -226,7 +233,8 @@ fn read_logged_commits<'a>(
         };
         let subject = subject.as_str().trim_end();
         let is_listed = commits.iter().any(|commit| commit.subject == subject);
-        if line.contains(subject) && !is_listed && commits.len() < COMMITS_MAX {
+        let is_made = || line.lines().any(|one| is_subject_of(one, subject));
+        if !is_listed && commits.len() < COMMITS_MAX && is_made() {
             commits.push(MadeCommit {
                 event: at,
                 hash: Some(hash.as_str()),
@@ -240,6 +248,13 @@ fn read_logged_commits<'a>(
     // The log shows the last one first.
     commits.reverse();
     commits
+}
+
+/// Whether a line of a command is a commit's subject, or gives it in quotes.
+fn is_subject_of(line: &str, subject: &str) -> bool {
+    let quoted = |quote: char| line.contains(&format!("{quote}{subject}{quote}"));
+    let begins = |quote: char| line.ends_with(&format!("{quote}{subject}"));
+    line.trim() == subject || ['"', '\''].iter().any(|quote| quoted(*quote) || begins(*quote))
 }
 
 /// Finds git's word that a rebase is finished.

@@ -1,7 +1,5 @@
 //! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
 
-use std::collections::BTreeMap;
-
 use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
@@ -15,12 +13,15 @@ use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
 use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
-use super::failures::{render_failure_message, score_failure};
+use super::failures::render_failure_message;
+use super::overturned::{
+    OPENED, drop_refuted, drop_repeated_answers, is_claim_denied, is_overtaken, keep_last_titles,
+};
 use super::problems::{add_problems, find_open_end};
 use super::prompt_facts::{add_prompt_facts, read_rejection};
 use super::prose::prompt_text;
-use super::reaction::{Reaction, says_still_wrong};
-use super::request::{UserRequest, refers_without_naming};
+use super::reaction::Reaction;
+use super::request::UserRequest;
 use super::similarity::TermSet;
 use super::terms::has_name;
 use super::text::{begins_with_any, plain_text, to_lower};
@@ -78,17 +79,15 @@ pub(super) fn collect_facts<'a>(
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
             facts.extend(chosen.or_else(|| find_consent(before, turn)));
         }
-        let is_overtaken = |next: &Turn<'_>| {
-            is_superseded(turn, next)
-                || is_advice_rejected(turn, next)
-                || is_work_rejected(turn, next)
-                || is_claim_denied(turn, &next.prompt_text(events))
-        };
         let is_denied_after = next.is_none()
             && next_prompt.is_some_and(|prompt| is_claim_denied(turn, &prompt_text(&prompt.text)));
-        if is_denied_after || next.is_some_and(is_overtaken) {
+        if is_denied_after || next.is_some_and(|next| is_overtaken(turn, next, events)) {
             let own = facts.split_off(from);
-            facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
+            let holds = |fact: &DraftFact| {
+                fact.kind != FactKind::Outcome
+                    || turn.rebase.as_ref().is_some_and(|rebase| rebase.event == fact.event)
+            };
+            facts.extend(own.into_iter().filter(holds));
         }
     }
     add_problems(&turns, events, &mut facts);
@@ -113,181 +112,12 @@ pub(super) fn collect_facts<'a>(
     SegmentFacts { turns, branch, facts }
 }
 
-/// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
-/// more, and may differ.
-fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    let points = |request: &UserRequest<'_>| {
-        refers_without_naming(&request.text) && !request.text.ends_with('?')
-    };
-    !turn.has_work()
-        && next.has_work()
-        && next.conclusion.is_some()
-        && (turn.is_proposal()
-            || next.reaction == Reaction::Confirmation
-            || next.request.as_ref().is_some_and(points))
-}
-
-/// Whether a turn only gave advice that the user did not want.
-fn is_advice_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    !turn.has_work() && next.reaction == Reaction::Correction
-}
-
-/// Whether the user did not accept the work of a turn, and the next one changed it.
-fn is_work_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    turn.has_work() && next.reaction == Reaction::Correction && next.has_work()
-}
-
-/// Whether a turn reports a result or a cause, and the next prompt says that it does not hold.
-fn is_claim_denied(turn: &Turn<'_>, next: &str) -> bool {
-    const SHORT_WORDS_MAX: usize = 12;
-    let Some((_, found)) = &turn.conclusion else { return false };
-    let is_claim = matches!(find_cue(&found.text), Some((Cue::Outcome | Cue::Cause, 2..)))
-        || turn.has_work()
-        || reports_success(&found.text);
-    let prompt = tome_text::first_chars(next.trim_start(), DENIAL_CHARS_MAX);
-    if !is_claim || !denies(prompt) {
-        return false;
-    }
-    let subject = turn.request.as_ref().map_or("", |request| request.text.as_str());
-    let subject = format!("{subject} {}", found.text);
-    let shared = TermSet::from_text(prompt).count_shared(&TermSet::from_text(&subject));
-    shared > 0 || count_words(prompt) <= SHORT_WORDS_MAX
-}
-
-/// Characters of a prompt that are read for a denial.
-const DENIAL_CHARS_MAX: usize = 300;
-
-/// Whether a statement says that all is well.
-fn reports_success(text: &str) -> bool {
-    #[rustfmt::skip]
-    const SUCCESS: [&str; 9] = [
-        "clean", "all pass", "tests pass", "passing", "no unresolved", "all green", "works", "is working",
-        "is correct",
-    ];
-    let lower = to_lower(text);
-    SUCCESS.iter().any(|mark| lower.contains(mark))
-}
-
-/// Whether a prompt says that something does not work, or takes something back.
-fn denies(prompt: &str) -> bool {
-    #[rustfmt::skip]
-    const WORDS: [&str; 30] = [
-        "still ", "doesn't", "does not", "doesnt", "didn't", "did not", "didnt", "isn't", "not working",
-        "not work", "wrong", "deeper than", "fails", "failing", "failed", "timed out", "timing out", "broken",
-        "crashes", "same error", "same problem", "same issue", "you missed", "what about", "revert",
-        "undo ", "roll back", "rollback", "go back to", "not what",
-    ];
-    let lower = to_lower(prompt).replace('’', "'");
-    says_still_wrong(prompt)
-        || WORDS.iter().any(|word| lower.contains(word))
-        || prompt.lines().any(|line| score_failure(line) >= FAILURE_SCORE_MIN)
-}
-
-/// Of a line that reports a failure without doubt.
-const FAILURE_SCORE_MIN: u32 = 6;
-
-/// Whether a statement begins by pointing at what was said before it: "It's live", "Yes.", "Both gaps".
+/// Whether a statement begins by pointing at what was said before it, and names nothing itself: "It's live",
+/// "Yes.", "Both gaps are closed".
 fn begins_with_reference(text: &str) -> bool {
-    #[rustfmt::skip]
-    const STARTS: &[&str] = &[
-        "yes", "no", "your", "everything's", "exactly", "that's", "it's", "they're", "those", "the design",
-        "the revised", "your ruling", "on it", "same", "also", "again",
-    ];
-    begins_with_pronoun(text) || begins_with_any(text, STARTS)
-}
-
-/// Parts of sentences that take back what was said before.
-const REFUTATIONS: [&str; 10] = [
-    " actually ",
-    "turns out",
-    "turned out",
-    "after all",
-    " was wrong",
-    "not the cause",
-    "wasn't the",
-    "not true",
-    " in fact ",
-    "i was mistaken",
-];
-
-/// Whether the answer to the next turn, which carries out what a turn proposed, finds it wrong.
-pub(super) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    const DISMISSALS: [&str; 6] =
-        ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
-    let contains_any = |text: &str, marks: &[&str]| {
-        let lower = to_lower(text);
-        marks.iter().any(|mark| lower.contains(mark))
-    };
-    let mut sentences = next.answer_parts.sentences.iter();
-    is_superseded(turn, next)
-        && turn.conclusion.is_some()
-        && (next
-            .conclusion
-            .as_ref()
-            .is_some_and(|(_, found)| contains_any(&found.text, &REFUTATIONS))
-            || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)))
-}
-
-/// Drops conclusions that a later one takes back.
-fn drop_refuted(facts: &mut Vec<DraftFact>) {
-    let takes_back = |fact: &DraftFact| {
-        let lower = fact.text.to_lowercase();
-        REFUTATIONS.iter().any(|mark| lower.contains(mark))
-    };
-    let later: Vec<(usize, String)> = facts
-        .iter()
-        .filter(|fact| fact.kind == FactKind::Outcome && takes_back(fact))
-        .map(|fact| (fact.event, fact.text.clone()))
-        .collect();
-    if later.is_empty() {
-        return;
-    }
-    let later: Vec<(usize, TermSet<'_>)> =
-        later.iter().map(|(event, text)| (*event, TermSet::from_text(text))).collect();
-    facts.retain(|fact| {
-        let about = TermSet::from_text(&fact.text);
-        fact.kind != FactKind::Outcome
-            || !later
-                .iter()
-                .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
-    });
-}
-
-/// Of a pull request that got another title, keeps the last one. Each is told once.
-fn keep_last_titles(facts: &mut Vec<DraftFact>) {
-    let mut titles: BTreeMap<String, String> = BTreeMap::new();
-    let split = |fact: &DraftFact| {
-        let is_pull = fact.kind == FactKind::PullRequest;
-        let (name, title) = fact.text.split_once(": ").filter(|_| is_pull)?;
-        let (_, number) = name.split_once('#')?;
-        Some((number.to_owned(), title.to_owned()))
-    };
-    titles.extend(facts.iter().filter_map(split));
-    facts.retain(|fact| {
-        let Some((number, title)) = split(fact) else { return true };
-        match titles.get(&number) {
-            Some(last) if *last == title => titles.remove(&number).is_some(),
-            _ => false,
-        }
-    });
-}
-
-/// Keeps the last of several answers to one question, and of one answer to several questions.
-fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {
-    let split = |fact: &DraftFact| {
-        let (question, answer) = fact.text.split_once(QUESTION_END)?;
-        let is_answer = fact.kind == FactKind::Outcome && fact.evidence.len() > 1;
-        is_answer.then(|| (question.to_owned(), answer.to_owned()))
-    };
-    let answers: Vec<Option<(String, String)>> = facts.iter().map(split).collect();
-    let mut index = 0;
-    facts.retain(|_| {
-        let own = answers.get(index).cloned().flatten();
-        index += 1;
-        let Some((question, answer)) = own else { return true };
-        let mut later = answers.iter().skip(index).flatten();
-        !later.any(|(other, its_answer)| *other == question || *its_answer == answer)
-    });
+    const ANSWERS: &[&str] = &["yes.", "yes,", "yes -", "yes —", "no.", "no,", "no -", "no —"];
+    let is_answer = begins_with_any(text, ANSWERS);
+    is_answer || begins_with_pronoun(text) && !has_name(text)
 }
 
 /// Branches that do not tell one piece of work from another.
@@ -311,11 +141,11 @@ fn add_turn_facts(
     }
     for pull in &turn.pulls {
         let title = pull.title.map_or(String::new(), |title| format!(": {}", plain_text(title)));
-        let opened = if pull.is_opened { "Opened PR" } else { "PR" };
+        let opened = if pull.is_opened { OPENED } else { "" };
         let evidence = vec![build_evidence(pull.event, pull.raw)];
         facts.extend(DraftFact::new(
             FactKind::PullRequest,
-            &format!("{opened} #{}{title}", pull.number),
+            &format!("{opened}PR #{}{title}", pull.number),
             if pull.is_opened { 10 } else { 5 },
             evidence,
         ));
@@ -440,11 +270,12 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
 fn reports_trouble(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 14] = [
-        " not ", "n't", "n’t", " no ", "fail", "error", "broken", "wrong", "missing", "crash", "slow", " bug",
-        "still ", "cannot",
+        " not ", "n't", "doesnt", " no ", "fail", "error", "broken", "wrong", "missing", "crash", "slow", " bug",
+        "hangs", "cannot",
     ];
     let lower = to_lower(text);
-    !text.is_ascii() || WORDS.iter().any(|word| lower.contains(word))
+    let is_latin = text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii());
+    !is_latin || WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether a request names its subject by numbers only: "Investigate 3 and 7".
@@ -463,7 +294,7 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
     let says = request.weight >= 4
         && request.is_sure
-        && request.is_asked
+        && (request.is_asked || turn.begins_session)
         && !request.pasted
         && !refers_by_number(&request.text)
         && !request.text.ends_with(['?', '？', '吗', '嗎', '呢', 'か'])

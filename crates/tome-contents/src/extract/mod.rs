@@ -4,9 +4,9 @@
 //! In order of reading: `prose` separates the words of a message from code and logs; `request`,
 //! `answer` and `reaction` find what was asked, answered and objected; `tool_call`, `outcome`,
 //! `commands`, `commits` and `files` read tool calls; `turn` puts these together. From turns, `facts`
-//! collects statements, and `title`, `bullets`, `period_page` and `session` write pages. How a call
-//! ended is decided in `outcome`, how each command of a chain ended in `commands`; `failures` finds the
-//! line that explains it.
+//! collects statements and `overturned` drops what did not hold; `title`, `bullets`, `period_page` and
+//! `session` write pages. How a call ended is decided in `outcome`, how each command of a chain ended in
+//! `commands`; `failures` finds the line that explains it.
 //!
 //! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
 //! say; a huge text costs no more than its head and tail.
@@ -32,9 +32,11 @@ mod draft_activity;
 mod draft_fact;
 mod facts;
 mod failures;
+mod fallback_title;
 mod files;
 mod keywords;
 mod outcome;
+mod overturned;
 mod passage;
 mod period_page;
 mod plan;
@@ -105,7 +107,7 @@ impl Summarizer for Extractive {
         let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
         Ok(Summary {
             title: title.map_or_else(
-                || title::title_from_kinds(input.events).to_owned(),
+                || fallback_title::title_from_kinds(input.events).to_owned(),
                 |title| title.text.clone(),
             ),
             bullets: bullets::build_bullets(&found.facts),

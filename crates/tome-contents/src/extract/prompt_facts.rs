@@ -103,7 +103,8 @@ pub(super) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     // A long text is mostly quoted from the plan that was rejected.
     let is_short = count_words(&text) <= REJECTION_WORDS_MAX;
     let asks = text.ends_with(['?', '？']) || text.contains("? ");
-    fact.filter(|_| is_short && (proposes && !text.contains("? ") || !asks))
+    let is_told = to_lower(&text).contains(" instead");
+    fact.filter(|_| is_short && (is_told || proposes && !text.contains("? ") || !asks))
 }
 
 /// Whether the user only supposes or wonders, or speaks of how to talk.

@@ -295,7 +295,7 @@ const NON_PROSE_STARTS: &[&str] = &[
     "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
     "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
     "! [", "npm error", "remote: ", "Enumerating objects", "Counting objects", "Writing objects",
-    "Resolving deltas", "Compressing objects", "Run echo ", "Type '{", "Property '", "Cannot find name '", "##[", "::error", "::warning",
+    "Resolving deltas", "Compressing objects", "Run echo \"", "Type '{", "Property '", "Cannot find name '", "##[", "::error", "::warning",
 ];
 
 /// Whether a line is prose rather than code, a log, a trace, a table or JSON.
@@ -360,9 +360,8 @@ fn is_shell_prompt(line: &str) -> bool {
     };
     let ends = |word: &str| word.ends_with(['%', '$', '#']);
     // The signs of themes: `app  main ±✚  source ~/.zshrc`.
-    const SIGNS: [char; 6] = ['±', '✚', '➜', '❯', '\u{e0b0}', '⚡'];
-    const SIGN_CHARS_MAX: usize = 40;
-    if line.chars().take(SIGN_CHARS_MAX).any(|c| SIGNS.contains(&c)) {
+    const SIGNS: [char; 2] = ['➜', '❯'];
+    if line.starts_with(SIGNS) || line.contains("±✚") || line.contains('\u{e0b0}') {
         return true;
     }
     is_name(user)

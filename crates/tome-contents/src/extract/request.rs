@@ -6,7 +6,7 @@ use super::clause::{is_balanced, is_question};
 use super::courtesy::{is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
 use super::prose::{MessageParts, ProseSentence, split_message};
-use super::request_score::{PromptSentence, SENTENCES_MAX, is_sure};
+use super::request_score::{PromptSentence, SENTENCES_MAX, is_sure, states_wish};
 use super::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
 use super::text::{begins_with_any, to_lower};
 
@@ -80,7 +80,8 @@ pub(super) fn choose_request<'a>(
         weight,
         pasted: false,
         is_sure,
-        is_asked: is_request(strip_to_request(&sentence.plain), &sentence.plain),
+        is_asked: is_request(strip_to_request(&sentence.plain), &sentence.plain)
+            || states_wish(&sentence.plain),
         is_order: orders,
         failure: trouble,
     })
@@ -116,15 +117,17 @@ fn is_source_code(line: &str) -> bool {
 
 /// Chooses the sentence that carries the request, and reduces it to that.
 fn choose_sentence<'s, 'a>(sentences: &'s [ProseSentence<'a>]) -> Option<ChosenSentence<'s, 'a>> {
-    let count = sentences.len().min(SENTENCES_MAX);
+    let said: Vec<(&ProseSentence<'a>, &str)> = sentences
+        .iter()
+        .map(|sentence| (sentence, strip_to_request(&sentence.plain)))
+        .filter(|(_, text)| !text.is_empty())
+        .take(SENTENCES_MAX)
+        .collect();
+    let count = said.len();
     let mut best: Option<(i32, &ProseSentence<'a>, &str)> = None;
     let mut is_led_in = false;
     let mut scores = Vec::new();
-    for (position, sentence) in sentences.iter().take(count).enumerate() {
-        let text = strip_to_request(&sentence.plain);
-        if text.is_empty() {
-            continue;
-        }
+    for (position, (sentence, text)) in said.into_iter().enumerate() {
         let score = PromptSentence {
             sentence,
             text,

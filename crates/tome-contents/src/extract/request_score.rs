@@ -100,11 +100,12 @@ fn is_rule(text: &str) -> bool {
     begins_with_any(text, STARTS)
 }
 
-fn states_wish(text: &str) -> bool {
+/// Whether a sentence says what its author wants.
+pub(super) fn states_wish(text: &str) -> bool {
     #[rustfmt::skip]
-    const WISHES: [&str; 10] = [
+    const WISHES: [&str; 11] = [
         "i want", "we want", "i need", "we need", "i'd like", "would like", "my task", "my goal", "the goal",
-        "the task",
+        "the task", "we should",
     ];
     let lower = to_lower(text);
     WISHES.iter().any(|wish| lower.contains(wish))

@@ -8,11 +8,13 @@ use tome_text::{collapse_whitespace, truncate_words};
 use super::answer::{find_closing_question, find_conclusion, find_statement};
 use super::changed_files::{changed_files, render_changes_without_counts};
 use super::clause::cut_clause;
-use super::facts::{PROPOSED, PromptsAround, collect_facts, describe_rebase, is_corrected};
+use super::facts::{PROPOSED, PromptsAround, collect_facts, describe_rebase};
+use super::fallback_title::title_from_kinds;
+use super::overturned::is_corrected;
 use super::reverted::find_reverted;
 use super::statement::end_lead;
 use super::text::to_lower;
-use super::title::{title_from_kinds, weigh_session_title};
+use super::title::weigh_session_title;
 use super::turn::Turn;
 
 /// The action of a file whose edits were all taken back.

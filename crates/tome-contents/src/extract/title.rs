@@ -7,33 +7,28 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, EventKind, FactKind, FileAction};
+use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::{
     begins_with_pronoun, is_check_report, names_subject, says_what, strip_verdict,
 };
 use super::answer_score::VERY_SURE;
-use super::changed_files::{changed_files, render_changes_without_counts};
+use super::changed_files::changed_files;
 use super::clause::{
     TITLE_WORDS_MAX, capitalize, closes_unopened_parenthesis, is_balanced, is_dangling,
     render_title,
 };
-use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::facts::refers_by_number;
-use super::failures::{find_failure_line, render_failure_message};
-use super::prose::{find_typed_text, is_prose};
-use super::request::{
-    UserRequest, is_harness_message, is_order, parse_request, refers_without_naming,
-};
+use super::fallback_title::title_from_files;
+use super::request::{UserRequest, is_order, parse_request, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
 use super::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
 use super::turn::{Turn, is_prompt};
 use crate::Evidence;
-use crate::service_error::is_service_error;
 
 const TITLE_CHARS_MAX: usize = 96;
 
@@ -103,7 +98,7 @@ pub(super) fn choose_title(
         .or_else(|| title_from_files(turns, events))
 }
 
-fn title(text: &str, source: u32, evidence: Vec<Evidence>) -> Option<DraftFact> {
+pub(super) fn build_title(text: &str, source: u32, evidence: Vec<Evidence>) -> Option<DraftFact> {
     let text = truncate_words(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
     DraftFact::new(FactKind::Title, &text, source, evidence)
 }
@@ -153,13 +148,13 @@ fn title_from_commit(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let text = if is_typed { subject } else { capitalize(&subject) };
     let is_chore = rank_commit_type(commit.subject) > 0;
     let source = if is_chore { FROM_CHORE_COMMIT } else { FROM_COMMIT };
-    title(&text, source, vec![build_evidence(commit.event, commit.raw)])
+    build_title(&text, source, vec![build_evidence(commit.event, commit.raw)])
 }
 
 fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let plan = turns.iter().rev().find_map(|turn| turn.plan)?;
     let text = capitalize(&plain_text(plan.text));
-    title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
+    build_title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
 }
 
 /// The title that the agent gave the session itself. Agents make it of the first words, and it may be
@@ -170,8 +165,12 @@ fn title_from_summary(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact>
         (count_words(raw) >= 2).then_some((at, raw))
     })?;
     let text = plain_text(raw);
-    is_named(&text, turns, 1, 3).then_some(())?;
-    title(&capitalize(&text), FROM_SUMMARY, vec![build_evidence(at, raw)])
+    // At the end of a session, a few turns may be about its last chores only.
+    const TURNS_MIN: usize = 3;
+    let asked = turns.iter().filter(|turn| turn.request.as_ref().is_some_and(|one| one.weight > 2));
+    let is_strange = asked.count() >= TURNS_MIN && !is_named(&text, turns, 1, 3);
+    (!is_strange).then_some(())?;
+    build_title(&capitalize(&text), FROM_SUMMARY, vec![build_evidence(at, raw)])
 }
 
 /// The pull request that the work was about, if there is only one.
@@ -182,14 +181,14 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let named = pull.title.filter(|_| pulls().all(|other| other.number == pull.number))?;
     let text = format!("PR #{}: {}", pull.number, plain_text(named));
     let evidence = vec![build_evidence(pull.event, pull.raw), build_evidence(pull.event, named)];
-    title(&text, FROM_PULL, evidence)
+    build_title(&text, FROM_PULL, evidence)
 }
 
 /// The commit that a rebase made again, if there was only one.
 fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let commit = turns.iter().rev().find_map(|turn| turn.rebase.as_ref()?.commit.as_ref())?;
     let text = format!("Rebase: {}", plain_text(commit.subject));
-    title(&text, FROM_REBASE, vec![build_evidence(commit.event, commit.raw)])
+    build_title(&text, FROM_REBASE, vec![build_evidence(commit.event, commit.raw)])
 }
 
 /// The conclusion of the turn with the most work, if it can stand alone.
@@ -213,7 +212,7 @@ fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
         }
         let work = turn.events.len();
         if best.as_ref().is_none_or(|(most, _)| work > *most)
-            && let Some(fact) = title(
+            && let Some(fact) = build_title(
                 text,
                 FROM_CONCLUSION + weigh_work(work),
                 conclusion.raws.iter().map(|raw| build_evidence(*at, raw)).collect(),
@@ -298,7 +297,7 @@ fn title_from_branch(
         shows.then(|| build_evidence(at, branch))
     });
     let text = words_of_branch(branch).filter(|text| is_named(text, turns, 2, 2))?;
-    title(&text, FROM_BRANCH, vec![evidence.next()?])
+    build_title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
 /// Whether prompts, conclusions or changed files name at least this many words of a title, and one in
@@ -388,7 +387,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
         .map(|file| if file.action == FileAction::Created { 2 } else { 1 })
         .sum();
     let weight = source + if source == FROM_REQUEST { changed.min(4) } else { 0 };
-    title(&text, weight, vec![build_evidence(request.event, request.raw)])
+    build_title(&text, weight, vec![build_evidence(request.event, request.raw)])
 }
 
 /// The main clause of a sentence that is too long for a title and begins with another clause: "When …,
@@ -429,7 +428,7 @@ fn title_from_earlier_request(
         return None;
     }
     let evidence = first_evidence(events, turns)?;
-    title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
+    build_title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
 }
 
 /// Whether an event is a prompt that says what is wanted, without the conversation around it.
@@ -456,85 +455,4 @@ fn first_evidence(events: &[Event], turns: &[Turn<'_>]) -> Option<Evidence> {
             Some(build_evidence(at, line))
         })
     })
-}
-
-/// The files that were changed, or else read.
-fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
-    let changed = changed_files(turns);
-    if let Some(text) = render_changes_without_counts(&changed, 2) {
-        let evidence = changed.iter().take(2).map(|file| build_evidence(file.event, file.raw));
-        return title(&text, FROM_FILES, evidence.collect());
-    }
-    let read: Vec<_> = turns
-        .iter()
-        .flat_map(|turn| &turn.files)
-        .filter(|file| file.action == FileAction::Read)
-        .collect();
-    if let Some(first) = read.first() {
-        let names: Vec<&str> = read.iter().take(3).map(|file| base_name(file.path)).collect();
-        let text = format!("Read {}", names.join(", "));
-        return title(&text, FROM_FILES, vec![build_evidence(first.event, first.raw)]);
-    }
-    title_from_first_words(events)
-        .or_else(|| title_from_command(events))
-        .or_else(|| title_from_text(events))
-}
-
-/// The first line of the first prompt, however little it says: the user knows it again.
-fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
-    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
-        let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
-        let typed = find_typed_text(&event.text).unwrap_or(&event.text);
-        let line = typed.lines().map(str::trim).find(|line| !line.is_empty())?;
-        let says = || parse_request(at, line).is_some_and(|request| request.weight > 0);
-        (is_prompt && is_prose(line) && is_main_clause(line) && says()).then_some((at, line))
-    })?;
-    title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
-}
-
-/// The first command, if nothing was said and no file touched.
-fn title_from_command(events: &[Event]) -> Option<DraftFact> {
-    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
-        let line = find_command_line(event.tool.as_ref()?)?;
-        Some((at, first_line(line)))
-    })?;
-    let text = format!("Ran {}", truncate_words(&plain_text(line), 80));
-    title(&text, FROM_FILES, vec![build_evidence(at, line)])
-}
-
-/// The line of a log that reports a failure, or else the first words of anybody.
-fn title_from_text(events: &[Event]) -> Option<DraftFact> {
-    let failure = events.iter().enumerate().find_map(|(at, event)| {
-        let (line, _) = find_failure_line(&event.text)?;
-        Some((at, line, render_failure_message(line)))
-    });
-    let first_words = || {
-        events.iter().enumerate().find_map(|(at, event)| {
-            let says = !is_harness_message(&event.text) && !is_service_error(event);
-            let text = says.then_some(event.text.as_str())?;
-            let text = find_typed_text(text).unwrap_or(text);
-            let line = text.lines().find(|line| is_prose(line))?;
-            Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
-        })
-    };
-    let (at, line, text) = failure.or_else(first_words)?;
-    title(&capitalize(&text), 1, vec![build_evidence(at, line)])
-}
-
-/// Title of a segment without any fact.
-pub(super) fn title_from_kinds(events: &[Event]) -> &'static str {
-    let has = |kind| events.iter().any(|event| event.kind == kind);
-    if has(EventKind::Compaction) {
-        "Context compacted"
-    } else if has(EventKind::SubagentStart) || has(EventKind::SubagentStop) {
-        "A subagent at work"
-    } else if has(EventKind::SessionStart) && has(EventKind::SessionEnd) {
-        "Session opened and closed without a word"
-    } else if has(EventKind::SessionStart) {
-        "Session opened, nothing asked yet"
-    } else if has(EventKind::SessionEnd) {
-        "Session closed"
-    } else {
-        "Nothing said"
-    }
 }

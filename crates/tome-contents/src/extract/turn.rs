@@ -83,7 +83,7 @@ pub(super) struct Turn<'a> {
     pub(super) rejections: Vec<(usize, &'a str)>,
     /// The agent's last message.
     pub(super) answer: Option<usize>,
-    /// Whether no tool was called after that message.
+    /// Whether no tool was called after that message, and it is not one on the way.
     pub(super) is_answered: bool,
     /// The message of the agent's service with which it ended instead of an answer.
     pub(super) service_error: Option<usize>,
@@ -97,6 +97,8 @@ pub(super) struct Turn<'a> {
     pub(super) commits: Vec<MadeCommit<'a>>,
     /// Number of commits of earlier turns that it took back.
     undone_earlier: usize,
+    /// The subject of a commit that it amended and did not make.
+    amended: Option<&'a str>,
     pub(super) pulls: Vec<NamedPull<'a>>,
     /// The last rebase that it finished.
     pub(super) rebase: Option<FinishedRebase<'a>>,
@@ -110,8 +112,17 @@ pub(super) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for range in cut_turns(events) {
         let turn = read_turn(events, range);
+        if let Some(subject) = turn.amended
+            && let Some(before) = turns.iter_mut().rev().find(|turn| !turn.commits.is_empty())
+            && before.commits.last().is_some_and(|commit| commit.subject == subject)
+        {
+            before.commits.pop();
+        }
         let mut undone = turn.undone_earlier;
         for before in turns.iter_mut().rev() {
+            if undone == 0 {
+                break;
+            }
             let kept = before.commits.len().saturating_sub(undone);
             undone -= before.commits.len() - kept;
             before.commits.truncate(kept);
@@ -140,6 +151,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         runs: Vec::new(),
         commits: Vec::new(),
         undone_earlier: 0,
+        amended: None,
         pulls: Vec::new(),
         rebase: None,
         branch: None,
@@ -153,7 +165,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     }
     if let Some((_, answer)) = turn.final_answer(events) {
         turn.answer_parts = split_message(answer);
-        turn.is_answered = !ends_with_next_step(&turn.answer_parts);
+        turn.is_answered = is_end(events, turn.answer) || !ends_with_next_step(&turn.answer_parts);
         turn.conclusion = turn.find_conclusion(events);
     }
     turn
@@ -188,7 +200,10 @@ impl<'a> Turn<'a> {
                 self.is_answered = field("phase") != Some("commentary");
                 self.is_interrupted = false;
             }
-            EventKind::SessionStart if self.prompt.is_none() => self.begins_session = true,
+            EventKind::SessionStart if self.prompt.is_none() => {
+                self.begins_session =
+                    !matches!(field("source"), Some("resume" | "clear" | "compact"));
+            }
             EventKind::ToolResult => self.add_tool_result(at, event, is_from_subagent),
             EventKind::Unknown if field("event") == Some("interrupted") => {
                 self.is_answered = false;
@@ -245,8 +260,9 @@ impl<'a> Turn<'a> {
     }
 
     fn add_commit(&mut self, commit: MadeCommit<'a>) {
+        // The amended commit is the one with the same subject, or else the last one of this turn.
         if commit.is_amended && self.commits.pop().is_none() {
-            self.undone_earlier += 1;
+            self.amended = Some(commit.subject);
         }
         self.commits.push(commit);
     }
@@ -350,6 +366,14 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// Whether an agent says of a message that it ended its turn.
+fn is_end(events: &[Event], at: Option<usize>) -> bool {
+    at.and_then(|at| events.get(at)).is_some_and(|event| {
+        let phase = event.meta.get("phase").and_then(Value::as_str);
+        event.kind == EventKind::AssistantStop || phase == Some("final_answer")
+    })
+}
+
 /// Whether a message ends with what the agent does next, as the last one of a session that broke off.
 fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
     #[rustfmt::skip]
@@ -357,15 +381,18 @@ fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
         "let me", "now let me", "i'll now", "i'm going to", "i am going to", "next i'll", "now i'll",
     ];
     const INSIDE: [&str; 2] = ["i'm ", "i am "];
+    #[rustfmt::skip]
+    const STATES: [&str; 9] = [
+        "waiting", "missing", "leaving", "keeping", "assuming", "skipping", "ignoring", "treating", "seeing",
+    ];
     let Some(last) = parts.sentences.last() else { return false };
-    let lower = to_lower(&last.plain).replace('’', "'");
+    let lower = to_lower(&last.plain);
     let is_offer = begins_with_any(&lower, &["let me know"]) || lower.ends_with('?');
     // "I'm copying that into the project root now."
     let is_doing = || {
         let rest = INSIDE.iter().find_map(|start| lower.strip_prefix(start));
-        rest.and_then(|rest| rest.split_whitespace().next()).is_some_and(|word| {
-            word.len() > 5 && word.ends_with("ing") && word != "waiting" && word != "missing"
-        })
+        rest.and_then(|rest| rest.split_whitespace().next())
+            .is_some_and(|word| word.len() > 5 && word.ends_with("ing") && !STATES.contains(&word))
     };
     !is_offer && (begins_with_any(&lower, STARTS) || is_doing())
 }

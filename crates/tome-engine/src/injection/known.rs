@@ -83,6 +83,13 @@ impl Injector {
         let mut known = summarize_work(&work, &rules, branch.as_deref());
         known.session = known.session.filter(|session| Some(session) != current);
         known.earlier.retain(|work| Some(&work.session) != current);
+        let mut of_users = Vec::new();
+        for work in known.earlier {
+            if !self.is_subagent(project, &work.session)? {
+                of_users.push(work);
+            }
+        }
+        known.earlier = of_users;
         let earlier = known.earlier.iter_mut().map(|work| &mut work.line);
         let lines = known.on_branch.iter_mut().chain(&mut known.open_elsewhere);
         for line in lines.chain(&mut known.how_to_work).chain(earlier) {

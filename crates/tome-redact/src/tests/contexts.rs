@@ -76,7 +76,16 @@ fn what_is_typed_into_a_password_field_is_cut() {
     }
     let rewritten_text = redact_json(&typed("Password field", "hunter2-Kx9"));
     assert_eq!(rewritten_text, typed("Password field", "[redacted:password]"));
-    for kept in [form("아이디", "dev-42"), typed("Search box", "how to reset a password")] {
+    let filled = |selector: &str, value: &str| json!({"selector": selector, "value": value});
+    let cut = redact_json(&filled("#password", "hunter2-Kx9"));
+    assert_eq!(cut, filled("#password", "[redacted:password]"));
+    for kept in [
+        form("아이디", "dev-42"),
+        form("암호화", "AES-256-GCM"),
+        form("password_hash_algorithm", "argon2id-v19"),
+        typed("Search box", "how to reset a password"),
+        typed("#password-reset-button", "Weiter-2"),
+    ] {
         assert_eq!(redact_json(&kept), kept);
     }
 }

@@ -4,8 +4,13 @@ use tome_model::strip_injections;
 
 /// Prefixes of text that harnesses insert as prompts: reasons of stop hooks and results of
 /// background work. It is kept, but not as the user's text.
-const HARNESS_PREFIXES: [&str; 4] =
-    ["<hook_prompt", "Stop hook feedback:", "<task-notification", "<teammate-message"];
+const HARNESS_PREFIXES: [&str; 5] = [
+    "<hook_prompt",
+    "Stop hook feedback:",
+    "<task-notification",
+    "<teammate-message",
+    "<cross-session-message",
+];
 
 pub(super) enum PromptAuthor {
     /// Contains only text injected by Tome.

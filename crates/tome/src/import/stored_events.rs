@@ -6,6 +6,7 @@
 //! within a window, and each stored event matches only once. Stored text was redacted and capped,
 //! so drafts are sealed before the comparison.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
@@ -220,7 +221,8 @@ impl StoredEvents {
         tool: Option<&Tool>,
         meta: &Map<String, Value>,
     ) -> Vec<EventFingerprint> {
-        let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(text)]);
+        let said = if kind == EventKind::UserMessage { strip_namespace(text) } else { text.into() };
+        let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(&said)]);
         let named = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_loose = AgentProfile::of_agent(&self.agent).renames_subagents;
         let mut all = Vec::new();
@@ -245,6 +247,19 @@ impl StoredEvents {
             _ => {}
         }
         all
+    }
+}
+
+/// A slash command without the name of its plugin, which transcripts add: `/plugin:review` is `/review`.
+fn strip_namespace(text: &str) -> Cow<'_, str> {
+    let command = text.trim_start().strip_prefix('/').unwrap_or_default();
+    let name = command.split_whitespace().next().unwrap_or_default();
+    match name.rsplit_once(':') {
+        Some((plugin, _)) if !plugin.contains('/') => {
+            let rest = command.get(plugin.len() + 1..).unwrap_or_default();
+            Cow::Owned(format!("/{rest}"))
+        }
+        _ => Cow::Borrowed(text),
     }
 }
 

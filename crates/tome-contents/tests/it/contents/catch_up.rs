@@ -126,7 +126,7 @@ fn a_removed_segment_keeps_only_its_closed_versions() {
             toc:day:2026-03-02 v1 open Monday, March 2, 2026: one,between,two,again,three
             toc:month:2026-03 v1 open March 2026: Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,between,two,again,three
             toc:segment:2026-03-02 v2 open one,between,two,again,three
-            toc:segment:2026-03-02 v1 gone two
+            toc:segment:2026-03-02 v1 gone two around three
             toc:week:2026-W10 v1 open Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,between,two,again,three
             toc:year:2026 v1 open 2026: March 2026: Week 10 of 2026 (Mar 2 – 8): Monday, March 2, 2026: one,between,two,again,three
         "#]],

@@ -33,7 +33,13 @@ fn arrival(n: usize, (who, minute, kind, words): (u8, u32, u8, u8)) -> Arrival {
     // Around the end of a year in the middle of a week, some of it on the next day.
     let start = at("2026-12-31T22:40:00Z").0;
     let at = Millis(start + u64::from(minute) * 60_000);
-    let text = "word ".repeat(usize::from(words)) + &n.to_string();
+    // Some say what is wanted, or that it does not work: the segments around them depend on that.
+    let begin = match words % 4 {
+        0 => "Add retry to the upload client ",
+        1 => "it still fails ",
+        _ => "",
+    };
+    let text = begin.to_owned() + &"word ".repeat(usize::from(words)) + &n.to_string();
     let mut draft = draft(&format!("e{n}"), ["s1", "s2"][usize::from(who % 2)], at, &text);
     draft.kind = match kind {
         0 => EventKind::SessionEnd,

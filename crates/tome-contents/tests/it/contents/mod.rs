@@ -53,6 +53,9 @@ impl Summarizer for EchoSummarizer {
         if !input.overlap.is_empty() {
             write!(title, " after {}", texts(input.overlap)).unwrap();
         }
+        for around in [input.earlier_request, input.next_prompt].into_iter().flatten() {
+            write!(title, " around {}", around.text).unwrap();
+        }
         // The last ones, so that a growing segment needs other grips.
         let spoken = input.events.iter().enumerate().rev().take(2);
         let bullets = spoken.filter_map(|(event, one)| {

@@ -84,7 +84,10 @@ fn the_tree_leads_from_years_to_events() {
         assert_eq!(segments.entries.len(), 3);
         let segment = segments.entries[1].id.as_str();
         let found = contents.find_node(segment, None, root).unwrap().remove(0);
-        assert_eq!((found.project.as_str(), found.node.title.as_str()), ("/nowhere/a", "a says 1"));
+        assert_eq!(
+            (found.project.as_str(), found.node.title.as_str()),
+            ("/nowhere/a", "a says 1 around a says 2")
+        );
         contents.list_below(&found.node.id, &ask).unwrap_err();
         let grip = found.node.bullets[0].grips[0].as_str();
         let expanded = contents.find_grip(grip, (3, 3), root).unwrap();

@@ -81,7 +81,15 @@ fn a_result_that_the_next_prompt_denies_is_not_told() {
         events.push(message("user_message", denial));
         assert_eq!(outcomes(&events), 0, "{denial}");
     }
-    for other in ["thanks! now add a progress bar", "and what does the chunk size depend on?"] {
+    for other in [
+        "thanks! now add a progress bar",
+        "and what does the chunk size depend on?",
+        "Add a test for when the upload fails",
+        "Add an undo button to the editor",
+        "commit it, we can always revert later",
+        "I didn't know that, thanks",
+        "Don't forget the changelog",
+    ] {
         let mut events = fixed();
         events.push(message("user_message", other));
         assert_eq!(outcomes(&events), 1, "{other}");
@@ -107,7 +115,7 @@ fn a_pull_request_has_its_last_title() {
     let renamed = bash("gh pr edit 5 --title 'Package all crates'", address);
     assert_eq!(
         facts(FactKind::PullRequest, &[opened.clone(), renamed]),
-        ["PR #5: Package all crates"]
+        ["Opened PR #5: Package all crates"]
     );
     let viewed = bash("gh pr view 5", &format!("title:\tPackage the app\nurl:\t{address}"));
     assert_eq!(facts(FactKind::PullRequest, &[opened, viewed]), ["Opened PR #5: Package the app"]);

@@ -59,6 +59,8 @@ pub(in crate::agents) struct ClaudeTranscriptReader {
     boundary: Option<(RecordContext, PayloadFields)>,
     is_subagents_own: bool,
     titles: SessionTitles,
+    /// Prompts that were typed while the agent worked.
+    queued: HashSet<String>,
 }
 
 impl ClaudeTranscriptReader {
@@ -75,6 +77,7 @@ impl ClaudeTranscriptReader {
             boundary: None,
             is_subagents_own: true,
             titles: SessionTitles::default(),
+            queued: HashSet::new(),
         }
     }
 
@@ -196,6 +199,12 @@ impl ClaudeTranscriptReader {
         }
         if !self.subagent.is_empty() {
             return steps.push(self.subagent_prompt_event(text));
+        }
+        // Some prompts that were queued have a record as a message, too.
+        if record.get_str("type") == Some("attachment") {
+            self.queued.insert(text.trim().to_owned());
+        } else if self.queued.remove(text.trim()) {
+            return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
         }
         let turn = Some(self.turn.clone()).filter(|turn| !turn.is_empty());
         let turn = turn.filter(|_| record.get_str("promptId").is_some());
@@ -431,17 +440,20 @@ fn parse_slash_command(text: &str) -> Option<String> {
         rest.split_once(&format!("</{tag}>")).map(|(inside, _)| inside.trim())
     }
     text.trim_start().starts_with("<command-message>").then_some(())?;
-    let name = find_tag(text, "command-name").filter(|name| !name.is_empty())?;
+    // A skill that the model loads has no slash.
+    let name = find_tag(text, "command-name").filter(|name| name.starts_with('/'))?;
     let arguments = find_tag(text, "command-args").unwrap_or_default();
-    let slash = if name.starts_with('/') { "" } else { "/" };
-    Some(format!("{slash}{name} {arguments}").trim_end().to_owned())
+    Some(format!("{name} {arguments}").trim_end().to_owned())
 }
 
 /// Turns the record of a prompt that was typed while the agent worked into that of a user's message.
 fn take_queued_prompt(record: &mut PayloadFields) -> bool {
     let mut attachment = record.take_object("attachment");
+    let origin = attachment.take_object("origin");
     let is_prompt = attachment.get_str("type") == Some("queued_command")
-        && attachment.get_str("commandMode") == Some("prompt");
+        && attachment.get_str("commandMode") == Some("prompt")
+        && !attachment.is_true("isMeta")
+        && origin.get_str("kind").is_none_or(|kind| kind == "human");
     if is_prompt {
         record.set("message", serde_json::json!({"content": attachment.take_value("prompt")}));
     }

@@ -73,6 +73,8 @@ fn a_slash_command_that_prompts_the_model_is_a_prompt() {
             command(3, "review", "\n<command-args>the parser, please</command-args>"),
             expansion,
             command(5, "commit", ""),
+            // A skill that the model loaded.
+            typed(6, "<command-message>pdf</command-message>\n<command-name>pdf</command-name>"),
         ],
     );
     assert_eq!(prompts(&events), ["/review the parser, please", "/commit"]);
@@ -84,6 +86,11 @@ fn a_prompt_queued_while_the_agent_worked_is_a_prompt() {
         let attachment = json!({"type": "queued_command", "prompt": prompt, "commandMode": mode});
         claude("attachment", minute, &json!({"attachment": attachment}))
     };
+    let queued_by = |minute, prompt: &str, who: &str| {
+        let attachment = json!({"type": "queued_command", "prompt": prompt, "commandMode": "prompt",
+            "origin": {"kind": who}});
+        claude("attachment", minute, &json!({"attachment": attachment}))
+    };
     let events = read_events(
         "claude-code",
         &[
@@ -92,11 +99,20 @@ fn a_prompt_queued_while_the_agent_worked_is_a_prompt() {
             queued(3, json!([{"type": "text", "text": "nor is the street"}]), "prompt"),
             queued(4, json!("<task-notification>done</task-notification>"), "task-notification"),
             claude("attachment", 5, &json!({"attachment": {"type": "file", "filename": "a.rs"}})),
+            // Some versions write a record of the message, too.
+            typed(6, "nor is the street"),
+            queued_by(7, "delete the branch", "peer"),
+            queued_by(8, "and the town?", "human"),
         ],
     );
     assert_eq!(
         prompts(&events),
-        ["Fix the login form", "and the name is not required", "nor is the street"]
+        [
+            "Fix the login form",
+            "and the name is not required",
+            "nor is the street",
+            "and the town?"
+        ]
     );
     // The turn of the prompt before it would make it a repetition of that one.
     let turns: Vec<_> = events.iter().filter_map(|event| event.meta.get("prompt_id")).collect();
