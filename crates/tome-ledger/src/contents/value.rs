@@ -1,6 +1,7 @@
 //! Values of the contents, packed as in codec.rs. Each is the postcard encoding of its struct below,
-//! with the fields in that order; a node of version 1 ends before `work`. Times are milliseconds; kinds and reasons are codes.
-//! Data in the key is not repeated.
+//! with the fields in that order; a node of version 1 ends before `work`, a segment of version 1 before the
+//! time and number of its request. Times are milliseconds; kinds and reasons are codes. Data in the key is
+//! not repeated.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{
