@@ -90,6 +90,11 @@ fn contents_folder() -> PathBuf {
     PathBuf::from("tests/fixtures/store-v1-contents-fjall")
 }
 
+/// Written since segments know their request.
+fn newer_contents_folder() -> PathBuf {
+    PathBuf::from("tests/fixtures/store-v2-contents-fjall")
+}
+
 /// Everything that the projection of the contents can write.
 fn contents_work() -> ProjectionCommit {
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
@@ -107,6 +112,24 @@ fn contents_work() -> ProjectionCommit {
             contents::put(0, contents::node(&day, 1, false, &"a long day ".repeat(600))),
         ])
     }
+}
+
+#[test]
+fn a_store_with_segments_of_version_2_opens() {
+    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !newer_contents_folder().exists() {
+        let ledger = Ledger::open_with(&newer_contents_folder(), StorageEngine::Fjall).unwrap();
+        ledger.append(new_events(content())).unwrap();
+        ledger.commit(contents_work()).unwrap();
+    }
+    let harness = Harness::new(StorageEngine::Fjall);
+    copy_dir(&newer_contents_folder(), &harness.dir());
+    restore_empty_folders(&harness.dir());
+    let ledger = Ledger::open(&harness.dir()).unwrap();
+    let known = ledger.segments(PROJECT, &session("s1"), contents::order_key(0, 0));
+    let known: Vec<_> = known.map(Result::unwrap).collect();
+    assert_eq!(known, [contents::segment_entry(7, 3)]);
+    let node = contents::node(&contents::segment_id(7), 1, true, "a segment");
+    assert_eq!(ledger.node(PROJECT, &node.id, None).unwrap(), Some(node));
 }
 
 #[test]

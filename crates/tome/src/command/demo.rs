@@ -88,8 +88,8 @@ fn print_demo(
         };
         print_hanging(out, &mark, 20, text, width)?;
     }
-    let end =
-        "The demo ran in a temporary home, which is deleted now. A key in the prompt was cut.";
+    let end = "The demo ran in a temporary home, which is deleted now. The key in the prompt was \
+               redacted before it was stored.";
     print_hanging(out, "", 0, end, width)?;
     Ok(())
 }
