@@ -199,7 +199,7 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
                         event: at,
                         hash: Some(hash.as_str()),
                         branch: (!branch.contains("HEAD")).then_some(branch),
-                        subject: subject.as_str().trim_end(),
+                        subject: strip_trailer(subject.as_str()).trim_end(),
                         raw: raw.as_str().trim_end(),
                         is_amended,
                     });
@@ -208,6 +208,19 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
         }
     }
     commits
+}
+
+/// A subject without the trailer that git appends to it if no empty line separates them.
+fn strip_trailer(subject: &str) -> &str {
+    const TRAILERS: [&str; 5] = [
+        " Entire-Checkpoint: ",
+        " Co-authored-by: ",
+        " Co-Authored-By: ",
+        " Signed-off-by: ",
+        " Change-Id: ",
+    ];
+    let trailer = TRAILERS.iter().filter_map(|trailer| subject.find(trailer)).min();
+    trailer.and_then(|at| subject.get(..at)).unwrap_or(subject)
 }
 
 /// Reads the lines of `git log --oneline` whose subject is that of a commit in the same command line.

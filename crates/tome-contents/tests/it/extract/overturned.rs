@@ -45,6 +45,12 @@ fn an_amended_commit_of_an_earlier_turn_is_told_once() {
 }
 
 #[test]
+fn a_trailer_is_no_part_of_a_subject() {
+    let output = "[main 1a2b3c4] Add a cache Signed-off-by: Dev <dev@example.org>";
+    assert_eq!(commits(&[bash("git commit -F message", output)]), ["Add a cache (1a2b3c4)"]);
+}
+
+#[test]
 fn a_quiet_commit_is_known_from_the_log() {
     let command = "git commit -q -F - <<'EOF'\nAdd the golden files\n\nWith a report.\nEOF\ngit log --oneline -2";
     let output = "5e8db22 Add the golden files\n7c0cbab Add the plan";
