@@ -1,4 +1,4 @@
-//! What a later prompt, answer or call takes back, so that it is not told.
+//! Drops statements that a later prompt, answer or tool call contradicts.
 
 use std::collections::BTreeMap;
 

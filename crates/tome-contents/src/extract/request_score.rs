@@ -27,7 +27,7 @@ pub(super) fn is_sure(best: i32, scores: &[i32]) -> bool {
 /// Sentences of a prompt that are compared.
 pub(super) const SENTENCES_MAX: usize = 40;
 
-/// What is known of a sentence before it is scored.
+/// A sentence of a prompt, with the features that are scored.
 pub(super) struct PromptSentence<'s, 'a> {
     pub(super) sentence: &'s ProseSentence<'a>,
     /// Reduced to its request.

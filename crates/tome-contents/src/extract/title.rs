@@ -350,7 +350,7 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     let mut best: Option<(u32, &UserRequest<'_>)> = None;
     for turn in turns {
         let Some(request) = &turn.request else { continue };
-        // What a session begins with is what it is about, also without a question or an order.
+        // The first prompt names the subject of the session, even if it is only a remark.
         let is_first = turn.begins_session;
         // "Change this to use the current git user in the same way" says enough in spite of its "this".
         let says_much = is_order(&request.text) && request.weight >= DETAILED_ORDER_MIN;

@@ -114,17 +114,22 @@ fn contents_work() -> ProjectionCommit {
     }
 }
 
-#[test]
-fn a_store_with_segments_of_version_2_opens() {
-    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !newer_contents_folder().exists() {
-        let ledger = Ledger::open_with(&newer_contents_folder(), StorageEngine::Fjall).unwrap();
+/// Opens a copy of a store with contents, after writing the store if that is asked for.
+fn open_contents(fixture: &Path, harness: &Harness) -> Ledger {
+    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !fixture.exists() {
+        let ledger = Ledger::open_with(fixture, StorageEngine::Fjall).unwrap();
         ledger.append(new_events(content())).unwrap();
         ledger.commit(contents_work()).unwrap();
     }
-    let harness = Harness::new(StorageEngine::Fjall);
-    copy_dir(&newer_contents_folder(), &harness.dir());
+    copy_dir(fixture, &harness.dir());
     restore_empty_folders(&harness.dir());
-    let ledger = Ledger::open(&harness.dir()).unwrap();
+    Ledger::open(&harness.dir()).unwrap()
+}
+
+#[test]
+fn a_store_with_segments_of_version_2_opens() {
+    let harness = Harness::new(StorageEngine::Fjall);
+    let ledger = open_contents(&newer_contents_folder(), &harness);
     let known = ledger.segments(PROJECT, &session("s1"), contents::order_key(0, 0));
     let known: Vec<_> = known.map(Result::unwrap).collect();
     assert_eq!(known, [contents::segment_entry(7, 3)]);
@@ -134,15 +139,8 @@ fn a_store_with_segments_of_version_2_opens() {
 
 #[test]
 fn a_store_with_contents_opens() {
-    if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !contents_folder().exists() {
-        let ledger = Ledger::open_with(&contents_folder(), StorageEngine::Fjall).unwrap();
-        ledger.append(new_events(content())).unwrap();
-        ledger.commit(contents_work()).unwrap();
-    }
     let harness = Harness::new(StorageEngine::Fjall);
-    copy_dir(&contents_folder(), &harness.dir());
-    restore_empty_folders(&harness.dir());
-    let ledger = Ledger::open(&harness.dir()).unwrap();
+    let ledger = open_contents(&contents_folder(), &harness);
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
     let long = "a long day ".repeat(600);
     let nodes = [contents::node(&of, 1, true, "a segment"), contents::node(&day, 1, false, &long)];

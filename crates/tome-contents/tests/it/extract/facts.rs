@@ -7,7 +7,7 @@ use super::edge_cases::{bash, bash_failed, edit, lines, message};
 use super::{check, summarize};
 
 /// The texts of all facts of a kind.
-fn facts(kind: FactKind, values: &[Value]) -> Vec<String> {
+pub(crate) fn facts(kind: FactKind, values: &[Value]) -> Vec<String> {
     let events = lines(values);
     let summary = summarize(&events);
     check(&summary, &events);

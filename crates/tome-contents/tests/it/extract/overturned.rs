@@ -1,20 +1,11 @@
-//! What a later event takes back is not told: commits, results that do not hold, titles that changed.
+//! Statements that a later event contradicts are dropped: commits, results, titles of pull requests.
 
 use serde_json::Value;
 use tome_model::FactKind;
 
 use super::edge_cases::{bash, edit, lines, message};
-use super::{check, summarize};
+use super::facts::facts;
 use tome_contents::{Extractive, SegmentInput, Summarizer};
-
-/// The texts of all facts of a kind.
-fn facts(kind: FactKind, values: &[Value]) -> Vec<String> {
-    let events = lines(values);
-    let summary = summarize(&events);
-    check(&summary, &events);
-    let facts = summary.work.into_iter().flat_map(|work| work.facts);
-    facts.filter(|fact| fact.kind == kind).map(|fact| fact.text).collect()
-}
 
 fn commits(values: &[Value]) -> Vec<String> {
     facts(FactKind::Commit, values)
