@@ -192,8 +192,7 @@ fn strip_to_request(sentence: &str) -> &str {
     let led_up = begins_with_any(text, LEAD_IN_WORDS);
     let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
     let main = main.or_else(|| find_late_request(text));
-    let polite =
-        main.is_some() || text.len() < sentence.len() && is_order_in_form_of_question(sentence);
+    let polite = main.is_some() || text.len() < sentence.len() && asks_politely(sentence);
     let text = main.map_or(text, strip_courtesy);
     // "Can you add tests?" is a request, not a question.
     let text = if polite && !starts_with_question_word(text) {
@@ -204,8 +203,8 @@ fn strip_to_request(sentence: &str) -> &str {
     strip_trailing_courtesy(text).trim()
 }
 
-/// Whether a question is an order: "Can you add tests?" "Maybe we need a heartbeat?" is none.
-fn is_order_in_form_of_question(sentence: &str) -> bool {
+/// Whether a question is a polite order: "Can you add tests?", but not "Maybe we need a heartbeat?"
+fn asks_politely(sentence: &str) -> bool {
     #[rustfmt::skip]
     const FORMS: [&str; 15] = [
         "can you", "could you", "would you", "will you", "can we", "could we", "please", "pls", "help me",

@@ -165,7 +165,8 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     }
     if let Some((_, answer)) = turn.final_answer(events) {
         turn.answer_parts = split_message(answer);
-        turn.is_answered = is_end(events, turn.answer) || !ends_with_next_step(&turn.answer_parts);
+        turn.is_answered =
+            ends_turn(events, turn.answer) || !ends_with_next_step(&turn.answer_parts);
         turn.conclusion = turn.find_conclusion(events);
     }
     turn
@@ -260,7 +261,7 @@ impl<'a> Turn<'a> {
     }
 
     fn add_commit(&mut self, commit: MadeCommit<'a>) {
-        // The amended commit is the one with the same subject, or else the last one of this turn.
+        // Without a commit in this turn, it replaces the last one of an earlier turn, if the subject is the same.
         if commit.is_amended && self.commits.pop().is_none() {
             self.amended = Some(commit.subject);
         }
@@ -366,8 +367,8 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// Whether an agent says of a message that it ended its turn.
-fn is_end(events: &[Event], at: Option<usize>) -> bool {
+/// Whether the agent marked a message as the end of its turn.
+fn ends_turn(events: &[Event], at: Option<usize>) -> bool {
     at.and_then(|at| events.get(at)).is_some_and(|event| {
         let phase = event.meta.get("phase").and_then(Value::as_str);
         event.kind == EventKind::AssistantStop || phase == Some("final_answer")
@@ -380,7 +381,7 @@ fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
     const STARTS: &[&str] = &[
         "let me", "now let me", "i'll now", "i'm going to", "i am going to", "next i'll", "now i'll",
     ];
-    const INSIDE: [&str; 2] = ["i'm ", "i am "];
+    const SUBJECTS: [&str; 2] = ["i'm ", "i am "];
     #[rustfmt::skip]
     const STATES: [&str; 9] = [
         "waiting", "missing", "leaving", "keeping", "assuming", "skipping", "ignoring", "treating", "seeing",
@@ -390,7 +391,7 @@ fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
     let is_offer = begins_with_any(&lower, &["let me know"]) || lower.ends_with('?');
     // "I'm copying that into the project root now."
     let is_doing = || {
-        let rest = INSIDE.iter().find_map(|start| lower.strip_prefix(start));
+        let rest = SUBJECTS.iter().find_map(|start| lower.strip_prefix(start));
         rest.and_then(|rest| rest.split_whitespace().next())
             .is_some_and(|word| word.len() > 5 && word.ends_with("ing") && !STATES.contains(&word))
     };
