@@ -13,7 +13,7 @@ use tome_ledger::{
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
 use super::evidence;
-use super::extract::{is_prompt, names_request};
+use super::extract::{changes_subject, is_prompt, names_request};
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
     EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
@@ -109,8 +109,10 @@ struct SegmentBuilder {
     counts: Vec<(Millis, u64)>,
     first: OrderKey,
     last: OrderKey,
-    /// Its last prompt that says what is wanted.
+    /// Its last prompt, if it says what is wanted, or the one before mere acknowledgments.
     request: Option<OrderKey>,
+    /// Whether a prompt wanted something else than the earlier request, without naming it.
+    is_other_request: bool,
     weight: u64,
     tokens: u64,
 }
@@ -235,6 +237,7 @@ impl<'a> Resegmenter<'a> {
             first: mark,
             last: mark,
             request: None,
+            is_other_request: false,
             weight: 0,
             tokens: 0,
         };
@@ -334,6 +337,9 @@ impl SegmentBuilder {
     fn push(&mut self, event: Event, mark: OrderKey, weight: EventWeight) {
         if names_request(&event) {
             self.request = Some(mark);
+        } else if changes_subject(&event) {
+            self.request = None;
+            self.is_other_request = true;
         }
         self.counts.push((event.at, weight.capped_tokens));
         self.weight += weight.capped_tokens;
@@ -444,7 +450,10 @@ impl SessionReader<'_> {
             began: cut.began,
             ended: cut.is_closed(),
             first_of: coarsest_first(before.and_then(|before| before.id.day()), day),
-            request: cut.request.or(before.filter(|_| continues).and_then(|before| before.request)),
+            request: match (cut.request, before) {
+                (None, Some(before)) if continues && !cut.is_other_request => before.request,
+                (own, _) => own,
+            },
         }
     }
 

@@ -4,7 +4,6 @@ use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
 
-use super::extract::weigh_session_title;
 use tome_home::HomeError;
 
 /// Characters of an id that a list shows at least.
@@ -170,7 +169,8 @@ impl SessionQuery {
             }
         }
         listing.conclusion = choose_conclusion(outcomes);
-        let best = titles.into_iter().rev().max_by_key(|(weight, _)| weigh_session_title(*weight));
+        // Of equals, the first.
+        let best = titles.into_iter().rev().max_by_key(|(weight, _)| *weight);
         listing.title = best.map_or(listing.title, |(_, title)| title);
         let is_on_branch = |wanted: &str| {
             branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))

@@ -1,88 +1,56 @@
 //! The built-in summarizer: extractive, deterministic, without a model. It reads the turns of a
 //! segment, collects their facts, and writes pages from them in fixed phrases.
 //!
-//! In order of reading: `prose` separates the words of a message from code and logs; `request`,
-//! `answer` and `reaction` find what was asked, answered and objected; `tool_call`, `outcome`,
-//! `commands`, `commits` and `files` read tool calls; `turn` puts these together. From turns, `facts`
-//! collects statements and `overturned` drops what did not hold; `title`, `bullets`, `period_page` and
-//! `session` write pages. How a call ended is decided in `outcome`, how each command of a chain ended in
-//! `commands`; `failures` finds the line that explains it.
+//! In order of reading: `language` separates the words of a message from code and logs; `commands`, `git` and
+//! `files` read tool calls; `turns` finds what was asked and objected and puts these together; `answers` finds
+//! conclusions. From turns, `facts` collects statements and drops what did not hold; `pages`
+//! chooses titles and writes bullets. How a call ended is decided in `commands::outcome`, how each command of a
+//! chain ended in `commands::command_run`; `commands::failures` finds the line that explains it.
 //!
 //! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
-//! say; a huge text costs no more than its head and tail.
+//! say; a huge message costs no more than its head and tail, and a huge edit no more than its first lines.
 
-mod answer;
-mod answer_score;
-mod bullets;
-mod call_line;
-mod cause;
-mod chain;
-mod changed_files;
-mod checks;
-mod choices;
-mod clause;
-mod command_context;
-mod command_name;
+mod answers;
+mod calls;
 mod commands;
-mod commit_message;
-mod commits;
-mod courtesy;
-mod cues;
-mod draft_activity;
-mod draft_fact;
 mod facts;
-mod failures;
-mod fallback_title;
 mod files;
-mod keywords;
-mod outcome;
-mod overturned;
-mod passage;
-mod period_page;
-mod plan;
-mod problems;
-mod prompt_facts;
-mod prose;
-mod reaction;
-mod request;
-mod request_score;
-mod reverted;
-mod session;
-mod similarity;
-mod statement;
-mod terms;
-mod text;
-mod title;
-mod tool_call;
-mod turn;
-mod unfinished;
-mod verdict;
-mod work;
+mod git;
+mod language;
+mod pages;
+mod turns;
 
 use tome_model::{Event, EventKind, FactKind, FileAction};
 
-use self::changed_files::changed_files;
-use self::facts::{PromptsAround, SegmentFacts};
-use self::keywords::KeywordCounter;
-use self::terms::{TermKind, base_name};
+use self::facts::segment_facts::{SegmentFacts, collect_facts};
+use self::language::keywords::KeywordCounter;
+use self::language::prose::split_message;
+use self::language::terms::{TermKind, base_name};
+use self::language::text::first_and_last_bytes;
+use self::pages::bullets::build_bullets;
+use self::pages::fallback_title::title_from_kinds;
+use self::pages::period_page;
+use self::pages::title::add_titles;
+use self::turns::changed_files::changed_files;
+use self::turns::reaction::is_instruction;
 use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
 
-pub use call_line::shorten_path;
-pub use commit_message::CommitMessage;
-pub(crate) use draft_activity::read_activity;
-pub use files::list_edited_files;
-pub use outcome::ToolOutcome;
-pub use passage::{find_answer, is_narration, states_cause};
-pub use prose::prompt_text;
-pub use reaction::skip_acknowledgment;
-pub use session::FileChange;
-pub(crate) use session::{SessionFacts, read_session};
-pub(crate) use title::{names_request, weigh_session_title};
-pub use tool_call::{ToolCall, read_tool_call};
-pub use turn::{cut_turns, is_prompt, is_task_list_tool};
-pub use work::{find_work_outcome, find_work_title};
+pub use self::answers::passage::{find_answer, is_narration, states_cause};
+pub use self::calls::call_line::shorten_path;
+pub use self::calls::tool_call::{ToolCall, read_tool_call};
+pub use self::commands::outcome::ToolOutcome;
+pub use self::files::touched_files::list_edited_files;
+pub use self::git::commit_message::CommitMessage;
+pub use self::language::prose::prompt_text;
+pub(crate) use self::pages::draft_activity::read_activity;
+pub use self::pages::session::FileChange;
+pub(crate) use self::pages::session::{SessionFacts, read_session};
+pub(crate) use self::pages::title::{changes_subject, names_request};
+pub use self::pages::work::{find_work_outcome, find_work_title};
+pub use self::turns::reaction::skip_acknowledgment;
+pub use self::turns::turn::{cut_turns, is_prompt, is_task_list_tool};
 
 /// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -94,23 +62,18 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let mut found = facts::collect_facts(
-            input.events,
-            PromptsAround {
-                earlier_request: input.earlier_request,
-                next_prompt: input.next_prompt,
-            },
-        );
+        let mut found = collect_facts(input.events, input.next_prompt);
+        add_titles(&mut found, input.events, input.earlier_request);
         if input.is_followed {
             found.facts.retain(|fact| fact.kind != FactKind::Open);
         }
         let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
         Ok(Summary {
             title: title.map_or_else(
-                || fallback_title::title_from_kinds(input.events).to_owned(),
+                || title_from_kinds(input.events).to_owned(),
                 |title| title.text.clone(),
             ),
-            bullets: bullets::build_bullets(&found.facts),
+            bullets: build_bullets(&found.facts),
             keywords: collect_keywords(&found, input.events),
             work: build_work(found, input.events).into_iter().collect(),
         })
@@ -123,12 +86,12 @@ impl Summarizer for Extractive {
 
 /// Finds the standing instructions and preferences in a prompt, verbatim.
 pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
-    let parts = prose::split_message(prompt);
+    let parts = split_message(prompt);
     if parts.is_pasted() {
         return Vec::new();
     }
     let sentences = parts.sentences.into_iter().map(|sentence| sentence.plain);
-    sentences.filter(|sentence| reaction::is_instruction(sentence)).collect()
+    sentences.filter(|sentence| is_instruction(sentence)).collect()
 }
 
 /// The work of a segment; none if nothing was found in it.
@@ -185,7 +148,7 @@ fn collect_keywords(segment: &SegmentFacts<'_>, events: &[Event]) -> Vec<String>
     }
     for turn in &segment.turns {
         if let Some((_, answer)) = turn.final_answer(events) {
-            text::first_and_last_bytes(answer, 2_000)
+            first_and_last_bytes(answer, 2_000)
                 .iter()
                 .for_each(|part| keywords.count_text(part, 1));
         }
@@ -204,7 +167,7 @@ fn collect_keywords(segment: &SegmentFacts<'_>, events: &[Event]) -> Vec<String>
     });
     if !spoken {
         events.iter().take(50).for_each(|event| {
-            keywords.count_text(text::first_and_last_bytes(&event.text, 2_000)[0], 1);
+            keywords.count_text(first_and_last_bytes(&event.text, 2_000)[0], 1);
         });
     }
     keywords.into_keywords()

@@ -79,8 +79,8 @@ pub struct SegmentEntry {
     pub ended: bool,
     /// The coarsest period in which it is the first segment of its session.
     pub first_of: Option<Level>,
-    /// The last prompt up to its end that says what is wanted. A segment that begins in the middle of a turn
-    /// is about the one of the segment before it.
+    /// The last prompt up to its end that says what is wanted, unless another one wanted something else
+    /// after it. A segment that begins in the middle of a turn is about the one of the segment before it.
     pub request: Option<OrderKey>,
 }
 

@@ -114,7 +114,7 @@ fn contents_work() -> ProjectionCommit {
     }
 }
 
-/// Opens a copy of a store with contents, after writing the store if that is asked for.
+/// Opens a copy of a fixture store with contents. Writes the fixture first if `TOME_WRITE_FIXTURE` is set.
 fn open_contents(fixture: &Path, harness: &Harness) -> Ledger {
     if std::env::var_os("TOME_WRITE_FIXTURE").is_some() && !fixture.exists() {
         let ledger = Ledger::open_with(fixture, StorageEngine::Fjall).unwrap();

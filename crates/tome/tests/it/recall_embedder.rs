@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
 use crate::embeddings::{Embeddings, Mood};
-use crate::recall_indexes::{finder, listed, recall};
+use crate::recall_indexes::{finder, listed, recall, settled, status};
 use crate::support::{MORNING_MS, in_parallel, line_with, world};
 
 /// Name of the embedder for vectors of its length plus this much.
@@ -41,28 +41,6 @@ fn remember(world: &World) {
     let note = json!({"path": "facts/project.md", "content": "# Facts\n\nThe wading bird nests in March.\n"});
     let wrote = world.tome(&["tool", "memory_write", &note.to_string(), "--project", "/app"]);
     assert_eq!(wrote.code, 0, "{}", wrote.stderr);
-}
-
-/// Returns the result once all indexes have read everything.
-pub fn settled(world: &World, query: &str) -> Value {
-    eventually("all indexes", || {
-        let answer = recall(world, query);
-        let is_done = answer["tier"] == "fused" && answer["behind"] == 0 && troubles(world) == 0;
-        // An index that caught up after the first query was not searched in full by it.
-        is_done.then(|| recall(world, query))
-    })
-}
-
-/// Number of indexes with problems.
-fn troubles(world: &World) -> usize {
-    let finder = status(world);
-    let index_sets = finder["index_sets"].as_array().unwrap().iter();
-    let indexes = index_sets.flat_map(|set| set["indexes"].as_array().unwrap());
-    indexes.filter(|index| index["behind"] != 0).count()
-}
-
-fn status(world: &World) -> Value {
-    world.tome(&["status", "--json"]).json()["daemon"]["finder"].clone()
 }
 
 fn index(world: &World, name: &str) -> Value {

@@ -40,11 +40,29 @@ pub fn recall(world: &World, query: &str) -> Value {
 }
 
 /// Returns the result once every index has read everything.
-fn settled(world: &World, query: &str) -> Value {
-    eventually("the indexes", || {
+pub fn settled(world: &World, query: &str) -> Value {
+    eventually("all indexes", || {
+        // A question opens the project, and an index that catches up meanwhile is not searched in full.
+        recall(world, query);
+        if !are_caught_up(world) {
+            return None;
+        }
         let answer = recall(world, query);
         (answer["tier"] == "fused" && answer["behind"] == 0).then_some(answer)
     })
+}
+
+/// Whether no index has anything left to read.
+fn are_caught_up(world: &World) -> bool {
+    let finder = status(world);
+    let index_sets = finder["index_sets"].as_array().into_iter().flatten();
+    let mut indexes = index_sets.filter_map(|set| set["indexes"].as_array()).flatten().peekable();
+    indexes.peek().is_some() && indexes.all(|index| index["behind"] == 0)
+}
+
+/// The part of `tome status` about the indexes.
+pub fn status(world: &World) -> Value {
+    world.tome(&["status", "--json"]).json()["daemon"]["finder"].clone()
 }
 
 pub fn finder(world: &World) -> PathBuf {

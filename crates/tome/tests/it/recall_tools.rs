@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
-use crate::recall_embedder::settled;
+use crate::recall_indexes::settled;
 use crate::support::{MORNING_MS, line_with, world};
 
 /// Calls a tool from session `s1` in the project `/app`.

@@ -270,3 +270,26 @@ fn no_cycle_between_modules() {
     }
     assert!(found.is_empty(), "modules depend on each other in a circle: {found:?}");
 }
+
+/// The steps of the built-in summarizer; each uses only those before it.
+const SUMMARIZER_STEPS: [&str; 9] =
+    ["language", "commands", "files", "git", "calls", "answers", "turns", "facts", "pages"];
+
+#[test]
+fn the_steps_of_the_summarizer_use_only_earlier_ones() {
+    let extract = members()["tome-contents"].join("src/extract");
+    for (index, step) in SUMMARIZER_STEPS.iter().enumerate() {
+        let files: Vec<PathBuf> = std::fs::read_dir(extract.join(step))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
+        assert!(files.len() > 1, "{step} has files");
+        for file in files {
+            let code = code_of(&file);
+            for later in SUMMARIZER_STEPS.iter().skip(index + 1) {
+                let path = format!("crate::extract::{later}::");
+                assert!(!code.contains(&path), "{} uses {later}", file.display());
+            }
+        }
+    }
+}

@@ -1,10 +1,11 @@
 //! Segment boundaries.
 
 use proptest::prelude::*;
-use tome_contents::{EventSegment, cut_segments, cut_turns, weigh_event};
+use tome_contents::{EventSegment, Extractive, cut_segments, cut_turns, weigh_event};
 use tome_ledger::SegmentStartReason;
 use tome_model::Period;
 
+use super::memory::Memory;
 use super::*;
 
 fn event(n: usize, at: Millis, kind: EventKind, text: &str) -> Event {
@@ -192,4 +193,34 @@ proptest! {
         let some = cut_turns(&events[..upto.min(events.len())]);
         prop_assert!(some.iter().zip(&turns).all(|(a, b)| a.start == b.start && a.end <= b.end));
     }
+}
+
+/// A long turn that is split goes on with its request, and a prompt after it with no earlier one.
+#[test]
+fn a_split_turn_has_the_title_of_its_own_request() {
+    let memory = Memory::default();
+    let ledger = memory.open();
+    let mut settings = settings();
+    settings.tokens_max = 200;
+    let mut next = 0;
+    let mut add = |kind: EventKind, text: &str| {
+        next += 1;
+        let when = Millis(at("2026-03-28T10:00:00Z").0 + next * 1_000);
+        let mut draft = draft(&format!("e{next}"), "s1", when, text);
+        draft.kind = kind;
+        append(&ledger, PROJECT, draft);
+    };
+    let work = "The next file is read and compared with the one before it. ".repeat(20);
+    for prompt in ["Move the session cache from Redis to Postgres", "/deploy", "Go on with step 9"]
+    {
+        add(EventKind::UserMessage, prompt);
+        (0..12).for_each(|_| add(EventKind::AssistantMessage, &work));
+    }
+    catch_up_contents(&ledger, &settings, &Extractive, &Ticking::default()).unwrap();
+    let heads = ledger.node_headers(PROJECT, "toc:segment:", None).map(Result::unwrap);
+    let titles: Vec<String> = heads.map(|head| head.title).collect();
+    let of_cache = titles.iter().filter(|title| title.contains("Redis")).count();
+    let first_other = titles.iter().rposition(|title| title.contains("Redis")).unwrap() + 1;
+    assert!(of_cache > 1 && of_cache == first_other, "{titles:?}");
+    assert!(titles.len() > first_other + 2, "{titles:?}");
 }

@@ -62,11 +62,11 @@ fn next_steps_and_sources_are_no_conclusion() {
             ),
         ],
         &expect![[r##"
-            # Make the lexer accept unicode identifiers
+            # Lexer::ident now follows the XID rules
             - Make the lexer accept unicode identifiers — `Lexer::ident` now follows the XID rules.
                 0 "Make the lexer accept unicode identifiers"
                 2 "`Lexer::ident` now follows the XID rules."
-            [lexer.rs, identifiers, unicode, accept, Lexer::ident, follows, XID]
+            [lexer.rs, Lexer::ident, identifiers, unicode, accept, follows, XID]
         "##]],
     );
 }
@@ -85,15 +85,13 @@ fn a_proposal_is_decided_by_consent() {
             agent("Retry state is now stored in `uploads.db`."),
         ],
         &expect![[r##"
-            # Make the retry state of uploads survive a crash
+            # Retry state is now stored in uploads.db
             - Decided: The plan has two steps: Move the retry state into `uploads.db`; Read it again when the client starts (proposed by the agent, agreed)
                 1 "The plan has two steps:"
                 1 "- Move the retry state into `uploads.db`"
                 1 "- Read it again when the client starts"
                 2 "yes"
-            - Retry state is now stored in `uploads.db`.
-                4 "Retry state is now stored in `uploads.db`."
-            [uploads.rs, retry, survive, crash, plan, client, stored]
+            [uploads.rs, retry, stored, plan, client]
         "##]],
     );
 }
@@ -112,14 +110,12 @@ fn an_option_is_told_in_its_own_words() {
             agent("The importer now reads its jobs from the SQLite table `jobs`."),
         ],
         &expect![[r##"
-            # Changed importer.rs
+            # The importer now reads its jobs from the SQLite table jobs
             - Decided: Which one do you prefer? Use a table in SQLite
                 1 "Which one do you prefer?"
                 1 "B) Use a table in SQLite"
                 2 "B"
-            - The importer now reads its jobs from the SQLite table `jobs`.
-                4 "The importer now reads its jobs from the SQLite table `jobs`."
-            [importer.rs, table, SQLite, jobs, prefer, reads]
+            [importer.rs, jobs, SQLite, table, reads, prefer]
         "##]],
     );
 }
@@ -136,7 +132,7 @@ fn the_template_of_a_command_is_no_request() {
             agent("The settings page has a dark theme now, chosen with `theme=dark`."),
         ],
         &expect![[r##"
-            # Add a dark theme to the settings page
+            # The settings page has a dark theme now, chosen with theme=dark
             - Add a dark theme to the settings page — The settings page has a dark theme now, chosen with `theme=dark`.
                 0 "Add a dark theme to the settings page"
                 2 "The settings page has a dark theme now, chosen with `theme=dark`."

@@ -59,7 +59,7 @@ pub fn rendered(summary: &Summary) -> String {
 /// Invariants of every summary of a segment.
 pub fn check(summary: &Summary, events: &[Event]) {
     assert!(!summary.title.trim().is_empty(), "a title is not empty");
-    assert!(summary.title.chars().count() <= 96, "{:?} is too long", summary.title);
+    assert!(summary.title.chars().count() <= 120, "{:?} is too long", summary.title);
     assert!(!summary.title.contains('\n') && !summary.title.contains("; "));
     assert!(summary.bullets.len() <= 5 && summary.keywords.len() <= 7);
     for bullet in &summary.bullets {

@@ -5,6 +5,7 @@ use tome_model::FactKind;
 
 use super::edge_cases::{bash, edit, lines, message};
 use super::facts::facts;
+use super::summarize;
 use tome_contents::{Extractive, SegmentInput, Summarizer};
 
 fn commits(values: &[Value]) -> Vec<String> {
@@ -116,4 +117,59 @@ fn a_pull_request_has_its_last_title() {
     );
     let viewed = bash("gh pr view 5", &format!("title:\tPackage the app\nurl:\t{address}"));
     assert_eq!(facts(FactKind::PullRequest, &[opened, viewed]), ["Opened PR #5: Package the app"]);
+}
+
+/// An edit of a file that replaces one text by another.
+fn replace(old: &str, new: &str) -> Value {
+    let mut line = edit("/home/dev/app/src/upload.rs");
+    line["tool"]["input"]["old_string"] = old.into();
+    line["tool"]["input"]["new_string"] = new.into();
+    line
+}
+
+fn turn(prompt: &str, change: Value, answer: &str) -> Vec<Value> {
+    vec![message("user_message", prompt), change, message("assistant_stop", answer)]
+}
+
+#[test]
+fn a_result_whose_lines_were_replaced_is_not_told() {
+    const OLD: &str = "send(file.read_all());";
+    const CHUNKS: &str = "send_chunks(file, CHUNK_BYTES);";
+    let first = turn(
+        "Make the upload of large files faster",
+        replace(OLD, CHUNKS),
+        "Changed `upload.rs`, which now sends large files in chunks of 8 KB to the server.",
+    );
+    let second = |change: Value| {
+        let answer = "Changed `upload.rs` to stream large files with one open connection instead.";
+        let mut all = first.clone();
+        all.extend(turn("Use a stream for the upload", change, answer));
+        all
+    };
+    assert_eq!(outcomes(&first), 1);
+    assert_eq!(outcomes(&second(replace("use std::io;", "use std::io::BufReader;"))), 2);
+    let replaced = second(replace(CHUNKS, "stream(file, &connection);"));
+    assert_eq!(outcomes(&replaced), 1);
+    assert!(!summarize(&lines(&replaced)).title.contains("chunks"));
+    // A result is told again once its lines are restored.
+    let mut restored = replaced;
+    restored.extend(turn(
+        "Back to the chunks",
+        replace("stream(file, &connection);", CHUNKS),
+        "Changed `upload.rs` back: large files are sent in chunks again.",
+    ));
+    assert!(facts(FactKind::Outcome, &restored).iter().any(|text| text.contains("8 KB")));
+    // Of a file that was written in a way that does not show its lines, nothing is known.
+    let mut unclear = first.clone();
+    unclear.insert(2, edit("/home/dev/app/src/other.rs"));
+    unclear[2]["tool"]["input"] = serde_json::json!({"file_path": "/home/dev/app/src/other.rs"});
+    unclear.extend(turn("Use a stream", replace(CHUNKS, "stream(file, &connection);"), "Done."));
+    assert_eq!(outcomes(&unclear), 1);
+}
+
+#[test]
+fn a_proposal_is_no_result() {
+    let asked = message("user_message", "Make the importer faster");
+    let plan = "I'd read the files of the importer in parallel with `rayon`. Should I proceed?";
+    assert_eq!(outcomes(&[asked, message("assistant_stop", plan)]), 0);
 }

@@ -3,6 +3,8 @@
 use expect_test::{Expect, expect};
 use serde_json::json;
 
+use tome_model::FactKind;
+
 use super::{check, events, summarize};
 
 fn titles(prompts: &[&str]) -> String {
@@ -41,11 +43,11 @@ fn courtesies_are_removed_from_titles() {
             Fix the flaky test in upload_test.go
             Add retries to the S3 client, with jitter
             Why does cargo build rebuild everything when I only touch a test?
-            Reported: The tooltip of the chart is cut off in Safari
+            The tooltip of the chart is cut off in Safari
             Rate limiting per API key
             Make the login page not look like 1998
             Rename UserSvc to UserService everywhere
-            Reported: The exported function TruncateRunes is never used
+            The exported function TruncateRunes is never used
             /review
             Yes
         "#]],
@@ -157,8 +159,8 @@ fn a_title_says_the_request_and_not_what_stands_around_it() {
             Write the specification of the checkout flow
             You must always use test-driven development for every phase
             skills/blog-writing 转成中文
-            Ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/…
-            Change this to use the current git user and email…
+            Ensure all of the functionality in the Hooks/, Rules/, Skills/, and Workflows/ directories is implemented
+            Change this to use the current git user and email of the repository
             Think about how can we make the import of large files faster
             Init
             Installed the skills for development
@@ -189,18 +191,36 @@ fn a_title_keeps_what_a_request_is_about() {
         &expect![[r#"
             Исправь баг в парсере)
             A) rename the --force flag b) update the README
-            Reported: When I call clamp(x, lo) with a negative lower bound the slider…
-            Show an inline error below it
-            Reported: The modal says "Payment failed please try another card" even
+            When I call clamp(x, lo) with a negative lower bound the slider thumb jumps to the right edge…
+            If the user enters an invalid email address in the form, then show an inline error below it
+            Reported: The modal says "Payment failed please try another card" even when the payment succeeded
             In the payment service please fix the failing tests
             You're still using the deprecated createClient in api.ts
             Add pagination to GET /api/v1/users/orders
             Deploying to staging fails with: set the DATABASE_URL variable first
-            Refactor the settings page to use tabs
+            Refactor the settings page to use tabs, however, keep the old routes working for now
             Have a look for memory leaks in the worker pool
             copilot-instructions.md is there now, check it
             Make the UI look like iOS
             Why is the user logged out after this request?
         "#]],
     );
+}
+
+#[test]
+fn the_title_of_the_agent_names_a_segment_that_is_about_it() {
+    let title = |prompt: &str| {
+        let line = json!({"at": 1_772_442_000_000_u64, "session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app",
+            "kind": "user_message", "text": prompt, "meta": {"session_title": "Move the session cache to Postgres"}});
+        let summary = summarize(&events(&line.to_string()));
+        let titles = summary.work[0].facts.iter().filter(|fact| fact.kind == FactKind::Title);
+        (summary.title.clone(), titles.map(|fact| fact.text.clone()).collect::<Vec<_>>())
+    };
+    // A request that says what is wanted, about something else; the session keeps its title.
+    let (shown, all) = title("Rename the flag `--fast` of the importer to `--quick`");
+    assert_eq!(shown, "Rename the flag --fast of the importer to --quick");
+    assert!(all.iter().any(|text| text == "Move the session cache to Postgres"), "{all:?}");
+    // A vague one about the same.
+    let (shown, _) = title("the session cache, with Postgres");
+    assert_eq!(shown, "Move the session cache to Postgres");
 }

@@ -1,0 +1,486 @@
+//! The conclusion of an agent's final answer: the sentence that says what came out, and the question
+//! that it leaves to the user.
+
+use tome_text::count_words;
+
+use crate::extract::answers::answer_score::AnswerScorer;
+use crate::extract::answers::statement::{AnswerSentence, lists_work, read_statement};
+use crate::extract::answers::unfinished::{instructs, is_fragment, looks_ahead};
+use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
+use crate::extract::language::cues::{is_announcement, is_filler};
+use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
+use crate::extract::language::terms::{TermKind, TextTerm, extract_terms};
+use crate::extract::language::text::{begins_with_any, strip_any_prefix, strip_label, to_lower};
+
+/// Removes the label before a conclusion: `Root cause: …`.
+pub(crate) fn strip_verdict(text: &str) -> &str {
+    strip_label(text, VERDICTS).unwrap_or(text)
+}
+
+/// A sentence below this adds nothing to the best one.
+const SECOND_SCORE_MIN: i32 = 200;
+
+/// Labels that agents put before a conclusion.
+#[rustfmt::skip]
+const VERDICTS: &[&str] = &[
+    "verdict", "conclusion", "root cause", "the root cause", "recommendation", "my recommendation",
+    "bottom line", "tl;dr", "in short", "result", "the fix", "the problem", "the issue", "the bug",
+    "the cause", "the reason", "answer", "short answer", "problem", "fix", "solution", "结论", "原因", "結論", "вывод", "причина",
+    "fazit", "ursache",
+];
+
+/// Finds the sentence that states the conclusion of an answer to a prompt, with the list that it
+/// introduces.
+pub(crate) fn find_conclusion<'a>(
+    parts: &MessageParts<'a>,
+    prompt: &str,
+    after_work: bool,
+) -> Option<AnswerSentence<'a>> {
+    // "Fix items 1, 2 and 5" says nothing without the list above it.
+    let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
+    // Severe findings weigh more than what passed beside them.
+    let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
+    if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
+        return Some(conclusion);
+    }
+    let scorer = AnswerScorer::new(parts, prompt, after_work);
+    let mut best: Option<(usize, AnswerSentence<'a>)> = None;
+    let mut second: Option<(usize, AnswerSentence<'a>)> = None;
+    for (index, sentence) in parts.sentences.iter().enumerate() {
+        if !may_conclude(sentence) {
+            continue;
+        }
+        let (mut statement, has_list) = read_statement(parts, index, sentence);
+        if asks_in_items(&statement) {
+            continue;
+        }
+        statement.score = scorer.score(index, sentence, &statement, has_list);
+        statement.is_item = !has_list && sentence.shape == SentenceShape::Item;
+        let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
+            other.as_ref().is_none_or(|(_, other)| statement.score > other.score)
+        };
+        if beats(&best) {
+            second = best.replace((index, statement));
+        } else if beats(&second) {
+            second = Some((index, statement));
+        }
+    }
+    let (index, best) = best?;
+    if let Some(list) = find_whole_list(parts, index, &best) {
+        return Some(list);
+    }
+    if let Some(both) = join_solution(parts, &best) {
+        return Some(both);
+    }
+    let best = if index > 0 { join_report(parts, best) } else { best };
+    Some(match second {
+        Some((other, second)) => join_second(best, &second, index < other),
+        None => best,
+    })
+}
+
+/// Whether a statement lists questions to the user: "Left for you: who reviews it?; commit now?"
+fn asks_in_items(statement: &AnswerSentence<'_>) -> bool {
+    let asking = statement.items.iter().filter(|item| item.text.trim_end().ends_with(['?', '？']));
+    asking.count() * 2 > statement.items.len()
+}
+
+/// Joins a short sentence with the second-best one: "Installed. The countdown now reads the date from
+/// the message."
+fn join_second<'a>(
+    best: AnswerSentence<'a>,
+    second: &AnswerSentence<'a>,
+    is_first: bool,
+) -> AnswerSentence<'a> {
+    const SHORT_COLUMNS: usize = 60;
+    const BOTH_COLUMNS: usize = 240;
+    let columns = |text: &str| {
+        text.chars().count() + text.chars().filter(|c| tome_text::is_han_or_kana(*c)).count()
+    };
+    let is_short = best.items.is_empty() && !best.is_item && columns(&best.text) < SHORT_COLUMNS;
+    let fits = columns(&best.text) + columns(&second.text) <= BOTH_COLUMNS;
+    let repeats = best.raws.iter().any(|raw| second.raws.contains(raw));
+    if !is_short || !fits || repeats || second.is_item || second.score < SECOND_SCORE_MIN {
+        return best;
+    }
+    let (one, other) = if is_first { (&best, second) } else { (second, &best) };
+    let text = match one.text.strip_suffix([':', '：']) {
+        // The other sentence is not what the colon leads to.
+        Some(lead) => format!("{lead}… {}", other.text),
+        None if one.text.ends_with(['.', '!', '。', '！']) => {
+            format!("{} {}", one.text, other.text)
+        }
+        None if one.text.ends_with(tome_text::is_han_or_kana) => {
+            format!("{}。 {}", one.text, other.text)
+        }
+        None => format!("{}. {}", one.text, other.text),
+    };
+    let text = text.strip_suffix([':', '：']).map_or(text.clone(), |lead| format!("{lead}…"));
+    let raws = one.raws.iter().chain(&other.raws).copied().collect();
+    AnswerSentence { raws, lead: text.clone(), text, ..best }
+}
+
+/// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.
+fn find_whole_list<'a>(
+    parts: &MessageParts<'a>,
+    index: usize,
+    best: &AnswerSentence<'a>,
+) -> Option<AnswerSentence<'a>> {
+    let sentences = parts.sentences.get(..index).filter(|_| best.is_item)?;
+    let lead = sentences.iter().rposition(|sentence| sentence.shape != SentenceShape::Item)?;
+    let sentence = parts.sentences.get(lead)?;
+    let (list, has_list) = read_statement(parts, lead, sentence);
+    let is_introduced =
+        has_list && sentence.shape == SentenceShape::Running && !is_filler(&list.lead);
+    is_introduced.then_some(AnswerSentence { score: best.score, ..list })
+}
+
+/// Puts the labelled solution behind the labelled cause.
+fn join_solution<'a>(
+    parts: &MessageParts<'a>,
+    cause: &AnswerSentence<'a>,
+) -> Option<AnswerSentence<'a>> {
+    #[rustfmt::skip]
+    const CAUSES: &[&str] = &[
+        "root cause", "the root cause", "cause", "the cause", "problem", "the problem", "the issue", "the bug",
+        "raíz del problema", "causa", "el problema", "problème", "le problème", "o problema", "原因", "根本原因",
+    ];
+    #[rustfmt::skip]
+    const SOLUTIONS: &[&str] = &[
+        "fix", "the fix", "solution", "the solution", "fixed", "solución", "solução", "correction", "解决方案", "修复",
+    ];
+    let fixes = |sentence: &&ProseSentence<'a>| {
+        strip_label(&sentence.plain, SOLUTIONS).is_some_and(|fix| !fix.is_empty())
+    };
+    let cause_at = cause.raws.first().map(|raw| raw.as_ptr())?;
+    let mut later = parts.sentences.iter().filter(|one| one.raw.as_ptr() > cause_at);
+    let fix = later.find(fixes)?;
+    if strip_label(&cause.text, CAUSES).is_none() || !cause.items.is_empty() {
+        return None;
+    }
+    let mut raws = cause.raws.clone();
+    raws.push(fix.raw);
+    let text = format!("{} {}", cause.text, fix.plain);
+    Some(AnswerSentence { raws, lead: text.clone(), text, ..cause.clone() })
+}
+
+/// Puts the verdict that begins an answer before the sentence that says more: "Both comments posted.",
+/// "No, it has no tests."
+fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> AnswerSentence<'a> {
+    const VERDICT_WORDS_MAX: usize = 12;
+    let Some(first) = parts.sentences.first() else { return best };
+    let text = &first.plain;
+    let is_verdict = first.shape == SentenceShape::Running
+        && count_words(text) <= VERDICT_WORDS_MAX
+        && (reports_end(text) && !is_empty_phrase(text) || answers_shortly(text))
+        && !is_check_report(text)
+        && !is_announcement(text)
+        && !looks_ahead(text)
+        && !is_fragment(text)
+        && !text.ends_with([':', '：', '?', '？']);
+    if !is_verdict || best.is_item || best.text.starts_with(text.as_str()) {
+        return best;
+    }
+    let mut raws = vec![first.raw];
+    raws.extend(best.raws);
+    let join = |text: &str| format!("{} {text}", first.plain);
+    AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
+}
+
+/// Whether a short sentence says that something is done, and what: "Training killed."
+pub(crate) fn reports_end(text: &str) -> bool {
+    #[rustfmt::skip]
+    const DONE: &[&str] = &[
+        "posted", "committed", "pushed", "sent", "merged", "created", "deleted", "updated", "replied",
+        "opened", "closed", "released", "deployed", "installed", "added", "removed", "renamed",
+        "killed", "stopped", "started", "restarted", "done", "complete", "completed", "fixed",
+        "implemented", "finished", "resolved", "moved", "replaced", "reverted", "running", "failed",
+    ];
+    const WIDE: [&str; 8] = ["完成", "成功", "失败", "已", "しました", "完了", "완료", "했습니다"];
+    // "Somebody pushed before you" reports nothing that the agent did.
+    let lower = to_lower(text);
+    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let ends = [words.next(), words.next_back()];
+    let is_done = ends.into_iter().flatten().any(|word| DONE.contains(&word));
+    let says = says_what(text) && (count_words(text) >= 2 || !text.is_ascii());
+    says && (is_done || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark)))
+}
+
+/// Whether a sentence is the answer to a question of yes or no.
+fn answers_shortly(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "yes", "no", "correct", "exactly", "not yet", "partly", "oui", "non", "sí", "sim", "não", "ja", "nein",
+    ];
+    #[rustfmt::skip]
+    const WIDE: &[&str] = &[
+        "可以", "不可以", "能", "不能", "是的", "不是", "对", "不对", "会", "不会", "没有", "有必要", "できます", "できません",
+        "はい", "いいえ", "네", "아니요",
+    ];
+    begins_with_any(text, WORDS) || WIDE.iter().any(|word| text.starts_with(word))
+}
+
+/// The first sentence of an answer that says anything: for an answer without a conclusion. An empty
+/// phrase ("All done.") only if there is nothing else.
+pub(crate) fn find_statement<'a>(
+    parts: &MessageParts<'a>,
+    after_work: bool,
+) -> Option<AnswerSentence<'a>> {
+    let (mut check, mut work, mut item, mut phrase) = (None, None, None, None);
+    for (index, sentence) in parts.sentences.iter().enumerate().filter(|(_, one)| !one.is_aside) {
+        let (found, has_list) = read_statement(parts, index, sentence);
+        let text = &found.lead;
+        if sentence.shape == SentenceShape::Heading {
+            work = work.or(Some(found).filter(|found| has_list && lists_work(&found.lead)));
+            continue;
+        }
+        let says = (count_words(text) >= 2 || !text.is_ascii())
+            && !text.ends_with(['?', '？'])
+            && (has_list || !text.ends_with([':', '：']))
+            && !is_announcement(text)
+            && !is_fragment(text)
+            && !looks_ahead(text)
+            && !(after_work && instructs(text))
+            && !is_filler(text);
+        match says {
+            true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
+            true if !has_list && is_empty_phrase(text) => phrase = phrase.or(Some(found)),
+            true if has_list || !is_check_report(text) => return Some(found),
+            true => check = check.or(Some(found)),
+            false => {}
+        }
+    }
+    // After work, the changed files say more than one detail.
+    work.or(check).or(item.filter(|_| !after_work)).or(phrase)
+}
+
+/// Whether a sentence has no noun or number of its own: "All done.", "更新完成。"
+pub(crate) fn is_empty_phrase(text: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: &[&str] = &[
+        "构建成功", "编译成功", "编译通过", "更新完成", "所有任务已完成", "全部完成", "修改完成", "修正しました", "対応しました",
+        "完了しました", "todo en orden", "buena pregunta", "parfaitement compris", "compris", "entendido", "hoàn tất",
+        "zero errors", "no errors", "good question", "great question",
+    ];
+    let bare = text.trim_end_matches(['.', '!', '。', '！', ' ']);
+    let is_phrase = PHRASES.iter().any(|phrase| bare.eq_ignore_ascii_case(phrase));
+    let is_short = count_words(bare) <= 4 && text.is_ascii();
+    let is_wide = !text.is_ascii() && bare.chars().all(tome_text::is_han_or_kana);
+    let is_phrase = is_phrase || is_wide && bare.chars().count() <= 4;
+    // A heading that is not marked as one.
+    let is_heading = count_words(bare) <= 3 && bare.len() == text.trim_end().len();
+    let is_heading = is_heading && text.is_ascii() && extract_terms(text).len() <= 3;
+    let is_phrase = is_phrase || is_heading && !has_identifier(&extract_terms(text));
+    is_phrase || is_short && !bare.chars().any(|c| c.is_ascii_digit()) && !says_what(bare)
+}
+
+/// Whether a text has a word of its own beside "fixed", "change" and the names of files.
+pub(crate) fn says_what(text: &str) -> bool {
+    let terms = extract_terms(text);
+    let says = |term: &&TextTerm<'_>| {
+        term.kind != TermKind::File && !is_generic_word(&to_lower(term.text))
+    };
+    terms.iter().any(|term| says(&term)) || text.chars().any(tome_text::is_han_or_kana)
+}
+
+/// Whether a sentence says only that something is done, and not what.
+pub(crate) fn is_generic_sentence(text: &str) -> bool {
+    let terms = extract_terms(text);
+    let says = |term: &&TextTerm<'_>| {
+        term.kind != TermKind::Word || !is_generic_word(&to_lower(term.text))
+    };
+    terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
+}
+
+/// Words that any work is reported with.
+fn is_generic_word(lower: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "fix", "fixes", "fixed", "complete", "completed", "done", "committed", "commit", "pushed",
+        "push", "bug", "change", "changes", "changed", "ready", "work", "works", "working",
+        "updated", "update", "test", "tests", "pass", "passes", "passing", "lint", "linting",
+        "clean", "build", "implementation", "implemented", "task", "successfully", "everything",
+        "review", "issue", "issues", "problem", "comment", "comments", "file", "files", "code",
+        "correct", "correctly", "expected", "yes", "addressed", "resolved",
+    ];
+    WORDS.contains(&lower)
+}
+
+/// Whether a sentence can be a conclusion. A question, an announcement and what may happen later are none,
+/// and an item below another one is a detail of it.
+fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
+    let text = &sentence.plain;
+    let is_detail = sentence.shape == SentenceShape::Item && sentence.indent > 1;
+    !sentence.is_aside
+        && !is_detail
+        && !text.ends_with(['?', '？'])
+        && !is_announcement(text)
+        && !is_fragment(text)
+        && !looks_ahead(text)
+        && !is_diff_line(sentence.raw)
+        && !is_shouted(text)
+        && !is_numbered_question(text)
+        && !is_agreement(text)
+        && !(sentence.shape == SentenceShape::Heading && names_document(text))
+        && !leads_to_list(text)
+        && !reports_step(text)
+}
+
+/// Whether a line is one of a diff: `-# Heading`, `+- item`.
+fn is_diff_line(raw: &str) -> bool {
+    ["-#", "+#", "-- ", "+- ", "-* ", "+* ", "@@"]
+        .iter()
+        .any(|mark| raw.trim_start().starts_with(mark))
+}
+
+/// Whether a sentence only agrees with the user, or admits a mistake.
+fn is_agreement(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "understood", "you're right", "you are right", "you were right", "you're absolutely right", "my mistake",
+        "good catch", "great catch", "fair point", "good point", "great point", "apologies", "sorry",
+        "acknowledged", "that's the piece", "that's a better", "that's a good", "that's a great", "i apologize", "my bad",
+    ];
+    const REST_WORDS_MAX: usize = 8;
+    strip_any_prefix(text, STARTS).is_some_and(|rest| {
+        // "You're right, the migration ran twice" says what was wrong.
+        let said = rest.split_once([',', '—', '–', '-', '.']).map_or("", |(_, said)| said);
+        rest.starts_with([',', '.', '!', ' ', '—', '–']) && count_words(said) <= REST_WORDS_MAX
+    })
+}
+
+/// Whether a heading is that of a document: "Root Cause Report: …", "Plan — …".
+fn names_document(text: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["report", "plan", "summary", "analysis", "overview", "review", "comparison"];
+    let lower = to_lower(text);
+    let name = lower.split([':', '—', '–']).next().unwrap_or_default();
+    let last = name.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
+    last.is_some_and(|word| WORDS.contains(&word))
+}
+
+/// Whether a sentence announces what stands below it: "Analysis is done – here's the landscape".
+fn leads_to_list(text: &str) -> bool {
+    let lower = to_lower(text).replace('’', "'");
+    !text.contains(": ")
+        && [" here's ", " here are ", " here is "].iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a sentence reports a step that is told by itself: a commit, a push.
+fn reports_step(text: &str) -> bool {
+    const WORDS_MAX: usize = 9;
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "committed as", "committed on", "committed in", "amended into", "amended as", "pushed to", "pushed as",
+        "pulled latest", "rebased onto", "committed and pushed",
+    ];
+    count_words(text) <= WORDS_MAX && begins_with_any(text, STARTS)
+}
+
+/// Whether a text is written in capitals, as headings that praise the work are.
+pub(crate) fn is_shouted(text: &str) -> bool {
+    const LETTERS_MIN: usize = 12;
+    let letters = text.chars().filter(|c| c.is_uppercase() || c.is_lowercase());
+    let (capitals, all) = letters
+        .fold((0, 0), |(capitals, all), c| (capitals + usize::from(c.is_uppercase()), all + 1));
+    all >= LETTERS_MIN && capitals * 10 > all * 7
+}
+
+/// Whether a text is the heading of a question to the user: `Question 2: Error status`.
+fn is_numbered_question(text: &str) -> bool {
+    let rest = strip_any_prefix(text, &["question", "frage", "pregunta", "вопрос"]);
+    rest.is_some_and(|rest| rest.trim_start().starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether a text begins with a label such as `Root cause`.
+pub(crate) fn begins_with_verdict(text: &str) -> bool {
+    begins_with_any(text, VERDICTS)
+}
+
+/// Whether a verdict finds nothing.
+fn is_harmless(text: &str) -> bool {
+    let lower = to_lower(text);
+    ["pass", "none", "no issues", "no action"].iter().any(|word| lower.contains(word))
+}
+
+/// Whether an answer lists findings of high severity.
+fn has_severe_finding(parts: &MessageParts<'_>) -> bool {
+    const SEVERE: &[&str] =
+        &["critical:", "high:", "blocker:", "severe:", "critical —", "p0", "p1"];
+    parts.sentences.iter().any(|sentence| {
+        let lower = to_lower(&sentence.plain);
+        SEVERE.iter().any(|start| lower.starts_with(start))
+    })
+}
+
+/// Whether a sentence refers to things by their numbers: "Fix items 1, 2 and 5".
+fn counts_only(text: &str) -> bool {
+    let numbers = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()));
+    numbers.count() >= 3
+}
+
+/// Whether a text names a function, type or test, and not only files.
+pub(crate) fn names_subject(text: &str) -> bool {
+    has_identifier(&extract_terms(text))
+}
+
+fn has_identifier(terms: &[TextTerm<'_>]) -> bool {
+    terms.iter().any(|term| term.kind == TermKind::Identifier)
+}
+
+/// Whether a sentence only reports that checks passed.
+pub(crate) fn is_check_report(text: &str) -> bool {
+    const PASSES: [&str; 7] = ["pass", "passes", "passed", "passing", "green", "clean", "succeed"];
+    const CHECKS: [&str; 9] =
+        ["test", "tests", "lint", "linter", "build", "check", "checks", "ci", "everything"];
+    const PHRASES: [&str; 3] = ["0 issues", "no errors", "build is fine"];
+    let lower = text.to_lowercase();
+    let mut passes = PHRASES.iter().any(|phrase| lower.contains(phrase));
+    let mut checks = false;
+    for word in lower.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        passes |= PASSES.contains(&word);
+        checks |= CHECKS.contains(&word) || word == "all";
+    }
+    passes && checks && count_words(text) <= 14
+}
+
+/// Whether a sentence begins by pointing at something said before.
+pub(crate) fn begins_with_pronoun(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "it", "this", "that", "these", "those", "they", "both", "he", "she", "its", "there",
+        "here", "which", "each",
+    ];
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    let Some((word, rest)) = text.split_at_checked(end) else { return false };
+    // "Both `a` and `b`" names what it is about.
+    WORDS.iter().any(|pronoun| word.eq_ignore_ascii_case(pronoun))
+        && rest.starts_with([' ', '\'', '’', ','])
+        && !rest.starts_with(" `")
+}
+
+/// Finds the question that an answer ends with: the longest among its last sentences.
+pub(crate) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+    const LAST: usize = 3;
+    let last = parts.sentences.last()?;
+    if !last.plain.ends_with(['?', '？']) {
+        return None;
+    }
+    let from = parts.sentences.len().saturating_sub(LAST);
+    parts
+        .sentences
+        .iter()
+        .skip(from)
+        .map(|sentence| (sentence.raw, sentence.plain.clone()))
+        .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
+        .map(|(raw, text)| AnswerSentence {
+            raws: vec![raw],
+            items: Vec::new(),
+            score: i32::try_from(count_words(&text)).unwrap_or(0),
+            lead: text.clone(),
+            text,
+            is_item: false,
+        })
+        .max_by_key(|sentence| sentence.score)
+}

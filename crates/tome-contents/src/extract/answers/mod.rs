@@ -1,0 +1,9 @@
+//! The conclusion of an answer, and how much it tells.
+
+pub(crate) mod answer;
+pub(crate) mod answer_score;
+pub(crate) mod passage;
+pub(crate) mod result_score;
+pub(crate) mod statement;
+pub(crate) mod unfinished;
+pub(crate) mod verdict;

@@ -1,0 +1,135 @@
+//! The passage of an answer that a question is about.
+
+use tome_text::count_words;
+
+use crate::extract::answers::answer::find_conclusion;
+use crate::extract::answers::answer_score::SURE;
+use crate::extract::answers::statement::end_lead;
+use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
+use crate::extract::language::prose::{ProseSentence, SentenceShape, split_message};
+
+/// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
+/// says what came out.
+/// `relevance` counts what a sentence has of the question; with nothing in common, the conclusion alone
+/// is the answer, and if both are longer than `chars_max`, the relevant sentence alone.
+pub fn find_answer(
+    answer: &str,
+    relevance: &dyn Fn(&str) -> usize,
+    chars_max: usize,
+) -> Option<String> {
+    let parts = split_message(answer);
+    let conclusion = find_conclusion(&parts, "", false).filter(|found| found.score >= SURE);
+    let mut best: Option<(usize, &ProseSentence<'_>)> = None;
+    for sentence in parts.sentences.iter().filter(|sentence| is_statement(sentence)) {
+        let score = relevance(&sentence.plain);
+        if best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, sentence));
+        }
+    }
+    let least = conclusion.as_ref().map_or(1, |found| relevance(&found.text));
+    let best = best.filter(|(score, _)| *score > least).map(|(_, sentence)| sentence);
+    match (best, conclusion) {
+        (Some(best), Some(conclusion)) => {
+            // In the order of the answer: addresses of its parts.
+            let first = conclusion.raws.iter().map(|raw| raw.as_ptr()).min();
+            let (best_at, text) = (best.raw.as_ptr(), &conclusion.text);
+            let is_before = first.is_some_and(|first| best_at < first);
+            let (one, other) = if is_before { (&best.plain, text) } else { (text, &best.plain) };
+            let both = format!("{} {}", end_sentence(one), end_lead(other));
+            Some(if both.chars().count() <= chars_max { both } else { best.plain.clone() })
+        }
+        (Some(best), None) => Some(best.plain.clone()),
+        (None, conclusion) => conclusion.map(|found| end_lead(&found.text)),
+    }
+}
+
+/// Longer messages say more than what comes next.
+const NARRATION_BYTES_MAX: usize = 400;
+
+/// Whether a message of an agent only announces its next steps: `Now fix the leak in the spawn functions.`
+pub fn is_narration(message: &str) -> bool {
+    if message.len() > NARRATION_BYTES_MAX || message.contains("```") {
+        return false;
+    }
+    let parts = split_message(message);
+    let announces = |sentence: &ProseSentence<'_>| {
+        let text = &sentence.plain;
+        let is_reasoned = matches!(find_cue(text), Some((Cue::Cause | Cue::Decision, _)));
+        (is_announcement(text) || is_filler(text)) && !is_reasoned && !text.ends_with('?')
+    };
+    !parts.sentences.is_empty() && parts.sentences.iter().all(announces)
+}
+
+/// Whether a sentence says why something is so.
+pub fn states_cause(sentence: &str) -> bool {
+    find_cue(sentence).is_some_and(|(cue, sure)| cue == Cue::Cause && sure >= 3)
+}
+
+fn is_statement(sentence: &ProseSentence<'_>) -> bool {
+    let text = &sentence.plain;
+    sentence.shape != SentenceShape::Heading
+        && !sentence.is_aside
+        && count_words(text) >= 3
+        && !text.ends_with(['?', '？', ':', '：'])
+        && !is_announcement(text)
+        && !is_filler(text)
+}
+
+fn end_sentence(text: &str) -> String {
+    let text = end_lead(text);
+    let is_ended = text.ends_with(['.', '!', '。', '！', '?', ';', '…']);
+    if is_ended { text } else { format!("{text}.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ANSWER: &str = "I switched the loop of `scan` to characters; all 41 tests pass. Before, \
+                          identifiers were read byte by byte.\n\nNo other lexer is affected.";
+
+    #[track_caller]
+    fn check_answer(words: &[&str], expected: Option<&str>) {
+        let count = |sentence: &str| {
+            let lower = sentence.to_lowercase();
+            words.iter().filter(|word| lower.contains(**word)).count()
+        };
+        assert_eq!(find_answer(ANSWER, &count, 200).as_deref(), expected);
+    }
+
+    #[test]
+    fn the_sentence_that_a_question_is_about_comes_with_the_conclusion() {
+        let conclusion = "I switched the loop of `scan` to characters; all 41 tests pass.";
+        check_answer(&[], Some(conclusion));
+        check_answer(&["loop"], Some(conclusion));
+        let cause = format!("{conclusion} Before, identifiers were read byte by byte.");
+        check_answer(&["identifier", "split"], Some(&cause));
+        let other = format!("{conclusion} No other lexer is affected.");
+        check_answer(&["other", "lexer"], Some(&other));
+        let short = find_answer(ANSWER, &|sentence| usize::from(sentence.contains("lexer")), 80);
+        assert_eq!(short.as_deref(), Some("No other lexer is affected."));
+    }
+
+    #[test]
+    fn without_a_conclusion_one_common_word_is_not_enough() {
+        let find = |words: usize| find_answer("It may rain tomorrow in town.", &|_| words, 200);
+        assert_eq!(find(1), None);
+        assert_eq!(find(2).as_deref(), Some("It may rain tomorrow in town."));
+    }
+
+    #[test]
+    fn announcements_alone_are_narration() {
+        for message in ["Now fix the leak in `scan`.", "Let me look. I'll read the lexer first."] {
+            assert!(is_narration(message), "{message}");
+        }
+        for message in [
+            "Let me look. The leak is in `scan`.",
+            "The tests pass.",
+            "I'll keep SQLite, because Postgres needs a server.",
+            "Should I drop the old interface?",
+            "",
+        ] {
+            assert!(!is_narration(message), "{message}");
+        }
+    }
+}

@@ -1,0 +1,401 @@
+//! A statement of an answer: a sentence, with the list or the table that it introduces.
+
+use std::collections::BTreeSet;
+
+use tome_text::count_words;
+
+use crate::extract::language::clause::{capitalize, cut_clause, is_dangling};
+use crate::extract::language::cues::{Cue, find_cue, is_filler};
+use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
+use crate::extract::language::text::{
+    begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case,
+};
+
+/// A sentence of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnswerSentence<'a> {
+    /// Verbatim: the sentence, and the first items of the list that it introduces.
+    pub(crate) raws: Vec<&'a str>,
+    /// Without Markdown and without the words that tie it to its neighbours.
+    pub(crate) text: String,
+    /// The sentence alone, without the list.
+    pub(crate) lead: String,
+    /// The items of the list, in their own words.
+    pub(crate) items: Vec<ListItem>,
+    pub(crate) score: i32,
+    /// Whether it is an item of a list: one result among several.
+    pub(crate) is_item: bool,
+}
+
+impl AnswerSentence<'_> {
+    /// The sentence in at most so many characters: whole clauses, whole items, and the number of
+    /// those left out.
+    pub(crate) fn render(&self, chars_max: usize) -> String {
+        if self.items.is_empty() {
+            end_lead(&cut_clause(&self.text, chars_max))
+        } else {
+            join_items(&self.lead, &self.items, chars_max)
+        }
+    }
+}
+
+/// Ends a sentence whose colon leads to something that is not shown: as a sentence, or with an ellipsis if
+/// it only points there.
+pub(crate) fn end_lead(text: &str) -> String {
+    const POINTERS: &[&str] = &[
+        "here",
+        "here's",
+        "here is",
+        "here are",
+        "the following",
+        "this is",
+        "these are",
+        "below",
+    ];
+    const LAST_WORDS: [&str; 8] =
+        [" these", " this", " following", " below", " with", " to", "以下", "如下"];
+    let Some(lead) = text.strip_suffix([':', '：']) else { return text.to_owned() };
+    let points = begins_with_any(lead, POINTERS)
+        || LAST_WORDS.iter().any(|word| lead.ends_with(word))
+        || lead.split_whitespace().next_back().is_some_and(is_dangling)
+        || lead.starts_with("以下");
+    match lead.chars().next_back() {
+        _ if points => format!("{lead}…"),
+        Some(last) if tome_text::is_han_or_kana(last) => format!("{lead}。"),
+        _ => format!("{lead}."),
+    }
+}
+
+/// An item of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ListItem {
+    /// All of it, or its first clauses.
+    pub(crate) text: String,
+    /// Its subject: the words in bold, or before a dash or colon.
+    pub(crate) head: String,
+}
+
+impl ListItem {
+    fn read(raw: &str) -> Self {
+        let head = item_head(raw);
+        let text = plain_text(raw);
+        let text = trim_item(&text);
+        let is_short = text.chars().nth(ITEM_CHARS_MAX).is_none();
+        Self { text: if is_short { text.to_owned() } else { head.clone() }, head }
+    }
+
+    pub(crate) fn from_text(text: String) -> Self {
+        Self { head: text.clone(), text }
+    }
+}
+
+/// Renders `lead item; item (+3)`: whole items if at least two fit, or else their subjects.
+pub(crate) fn join_items(lead: &str, items: &[ListItem], chars_max: usize) -> String {
+    let texts: Vec<&str> = items.iter().map(|item| item.text.as_str()).collect();
+    let (text, shown) = join_texts(lead, &texts, chars_max);
+    if shown >= 2 || items.len() < 2 {
+        return text;
+    }
+    let heads: Vec<&str> = items.iter().map(|item| item.head.as_str()).collect();
+    match join_texts(lead, &heads, chars_max) {
+        (heads, more) if more > shown => heads,
+        _ => text,
+    }
+}
+
+/// Joins the texts that fit, and says how many do not; returns how many are whole. The first is cut
+/// if it is too long.
+fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
+    const MORE_CHARS: usize = 5;
+    let mut joined = lead.to_owned();
+    let (mut shown, mut uncut) = (0, 0);
+    for text in texts {
+        let gap = match shown {
+            0 if lead.is_empty() => "",
+            0 => " ",
+            _ => "; ",
+        };
+        let used = joined.chars().count() + gap.len() + MORE_CHARS;
+        let room = chars_max.saturating_sub(used);
+        let fits = text.chars().count() <= room;
+        if !fits && shown > 0 {
+            break;
+        }
+        joined.push_str(gap);
+        joined.push_str(&if fits { (*text).to_owned() } else { cut_clause(text, room.max(40)) });
+        shown += 1;
+        uncut += usize::from(fits);
+        if !fits {
+            break;
+        }
+    }
+    let joined = match texts.len() - shown {
+        0 => joined,
+        hidden => format!("{joined} (+{hidden})"),
+    };
+    (joined, uncut)
+}
+
+/// Words before a conclusion that say nothing by themselves.
+#[rustfmt::skip]
+const OPENINGS: &[&str] = &[
+    "done", "fixed", "perfect", "great", "good news", "all set", "all done", "all green",
+    "you're right", "you are right", "good catch", "good question", "great question", "excellent",
+    "interesting", "because", "so", "and", "but", "actually", "then", "indeed", "confirmed", "agreed",
+    "here's the thing", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
+];
+
+/// A sentence, and whether the list that it introduces is part of it.
+pub(crate) fn read_statement<'a>(
+    parts: &MessageParts<'a>,
+    index: usize,
+    sentence: &ProseSentence<'a>,
+) -> (AnswerSentence<'a>, bool) {
+    let lead = strip_announcement(&strip_opening(&sentence.plain));
+    let mut statement = AnswerSentence {
+        raws: vec![sentence.raw],
+        text: lead.clone(),
+        items: Vec::new(),
+        score: 0,
+        is_item: false,
+        lead,
+    };
+    if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
+        return (statement, false);
+    }
+    if is_filler(&statement.lead) {
+        return (statement, false);
+    }
+    let items = list_items(parts, index, &statement.lead);
+    let code = find_code_line(parts, index).filter(|_| items.is_empty());
+    let code_item = code.map(|line| ListItem::from_text(format!("`{line}`")));
+    statement.items = items.iter().map(|raw| ListItem::read(raw)).chain(code_item).collect();
+    if !statement.items.is_empty() {
+        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
+        statement.raws.extend(items.iter().copied().chain(code).take(2));
+    }
+    (statement, items.len() >= 2)
+}
+
+/// Characters of a conclusion with its list.
+pub(crate) const TEXT_CHARS_MAX: usize = 240;
+
+/// The items of the list, or rows of the table, that a sentence introduces, without items below them.
+fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a str> {
+    const ITEMS_MAX: usize = 40;
+    let rows = parts.rows.iter().filter(|(before, _)| *before == index + 1);
+    let rows: Vec<Vec<&str>> = rows
+        .take(ITEMS_MAX)
+        .map(|(_, row)| row.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    // A table of results; any other compares or lists things that were not done.
+    if !rows.is_empty() {
+        let is_result = matches!(find_cue(lead), Some((Cue::Outcome, 2..))) || lists_work(lead);
+        return if is_result { choose_column(&rows) } else { Vec::new() };
+    }
+    let mut items = parts
+        .sentences
+        .iter()
+        .skip(index + 1)
+        .take_while(|sentence| sentence.shape == SentenceShape::Item)
+        .filter(|sentence| begins_item(sentence.raw))
+        .peekable();
+    let indent = items.peek().map_or(0, |first| first.indent);
+    items.filter(|item| item.indent <= indent).map(|item| item.raw).take(ITEMS_MAX).collect()
+}
+
+/// The code below a sentence, if it is one line: a path or a command.
+fn find_code_line<'a>(parts: &MessageParts<'a>, index: usize) -> Option<&'a str> {
+    let mut lines = parts.code.iter().filter(|(before, _)| *before == index + 1);
+    let (_, line) = lines.next()?;
+    let is_short = line.chars().count() <= ITEM_CHARS_MAX && !line.contains('`');
+    (is_short && lines.next().is_none()).then_some(line)
+}
+
+/// Whether a lead introduces work that is to be done.
+pub(crate) fn lists_work(lead: &str) -> bool {
+    #[rustfmt::skip]
+    const LEADS: [&str; 8] = [
+        "actionable", "action items", "remaining", "next steps", "to do", "todo", "open items",
+        "still open",
+    ];
+    begins_with_any(lead, &LEADS)
+}
+
+/// The column with the most words among those whose cells all differ.
+fn choose_column<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
+    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column).copied());
+    let is_distinct = |column: &usize| {
+        let texts: BTreeSet<String> = cells(*column).map(plain_text).collect();
+        texts.len() == rows.len() && texts.iter().any(|text| count_words(text) > 1)
+    };
+    let words = |column: &usize| cells(*column).map(count_words).sum::<usize>();
+    let best = (0..columns).filter(is_distinct).max_by_key(words);
+    best.map(|column| cells(column).collect()).unwrap_or_default()
+}
+
+/// Removes "Here's a summary of" before a list: "Here's a summary of what was fixed:" is "Fixed:".
+fn strip_announcement(lead: &str) -> String {
+    const STARTS: [&str; 4] = ["here's", "here is", "here’s", "here are"];
+    const KINDS: [&str; 6] =
+        ["summary of ", "overview of ", "breakdown of ", "recap of ", "list of ", "status of "];
+    let announces = begins_with_any(lead, &STARTS);
+    let rest = KINDS.iter().find_map(|kind| Some(lead.split_once(kind)?.1));
+    let Some(rest) = rest.filter(|_| announces) else { return lead.to_owned() };
+    let done = ["what was ", "what i ", "what we ", "what has been ", "what "]
+        .iter()
+        .find_map(|start| rest.strip_prefix(start));
+    capitalize(done.unwrap_or(rest))
+}
+
+/// Whether a sentence begins an item; an item may have several.
+fn begins_item(raw: &str) -> bool {
+    let bare = raw.trim_start();
+    bare.starts_with(['-', '*', '•', '·'])
+        || bare.starts_with(|c: char| c.is_ascii_digit())
+            && bare.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')'])
+}
+
+/// Characters of an item of a list.
+const ITEM_CHARS_MAX: usize = 96;
+
+/// An item without the mark at its end, and without the words that lead over to a list below it.
+fn trim_item(text: &str) -> &str {
+    let ends = ['.', ':', ';', ',', '。', '：', ' '];
+    let mut bare = text.trim_end_matches(ends);
+    while text.trim_end().ends_with([':', '：'])
+        && let Some((rest, last)) = bare.rsplit_once(' ')
+        && is_dangling(last)
+    {
+        bare = rest.trim_end_matches(ends);
+    }
+    bare
+}
+
+/// The subject of an item: its words in bold or before a dash or colon, or its first clauses.
+fn item_head(raw: &str) -> String {
+    let bold = raw.split_once("**").and_then(|(_, rest)| rest.split_once("**"));
+    let counts = |bold: &str| bold.starts_with(|c: char| c.is_ascii_digit());
+    let is_head = |bold: &str| count_words(bold) >= 3 || count_words(bold) == 2 && counts(bold);
+    if let Some((bold, _)) = bold.filter(|(bold, _)| is_head(bold)) {
+        let bold = plain_text(bold);
+        return cut_clause(bold.trim_end_matches(['.', ':']), ITEM_CHARS_MAX);
+    }
+    let text = plain_text(raw);
+    let cut = [" — ", " – ", " - ", ": "].iter().filter_map(|mark| text.find(mark)).min();
+    // A single word is a subject if it is a name in code.
+    let head = cut
+        .and_then(|at| text.get(..at))
+        .filter(|head| count_words(head) >= 2 || head.starts_with('`') && head.ends_with('`'));
+    cut_clause(trim_item(head.unwrap_or(&text)), ITEM_CHARS_MAX)
+}
+
+/// Removes openings such as "Done." or "Done —" if a sentence follows them.
+fn strip_opening(text: &str) -> String {
+    let mut rest = text;
+    for _ in 0..3 {
+        let mut openings = OPENINGS.iter().filter(|word| may_begin_with(rest, word));
+        let cut = openings.find_map(|word| {
+            let after = strip_prefix_ignoring_case(rest, word)?;
+            let bare = after.trim_start_matches([' ', '.', ',', '!', '-', '–', '—', ':']);
+            let ended = after.starts_with(['.', ',', '!', ':'])
+                || after.starts_with(" —")
+                || after.starts_with(" - ")
+                || after.starts_with(" –");
+            let tie = matches!(*word, "because" | "so" | "and" | "but" | "then");
+            ((ended || tie && after.starts_with(' ')) && count_words(bare) >= 3).then_some(bare)
+        });
+        match cut {
+            Some(cut) => rest = cut,
+            None => break,
+        }
+    }
+    capitalize(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_lead;
+    use crate::extract::answers::answer::{find_conclusion, find_statement};
+    use crate::extract::answers::answer_score::SURE;
+    use crate::extract::language::prose::split_message;
+
+    fn concluded(answer: &str, chars_max: usize) -> String {
+        let parts = split_message(answer);
+        let found = find_conclusion(&parts, "", false).filter(|found| found.score >= SURE);
+        let found = found.or_else(|| find_statement(&parts, false));
+        found.map(|found| found.render(chars_max)).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_judgment_is_the_conclusion() {
+        let one = "## Review\n\n**Verdict: APPROVE** ✓\n\nThe change renames `Parser` because it was ambiguous.";
+        assert_eq!(concluded(one, 200), "Verdict: APPROVE");
+        let two = "### Retry loop\n\n**Verdict: safe.**\n\nIt ends.\n\n### Cache\n\n**Verdict: grows without limit.**";
+        assert_eq!(concluded(two, 200), "Retry loop: safe; Cache: grows without limit");
+    }
+
+    #[test]
+    fn a_list_is_shown_in_whole_items() {
+        let answer = "Done. All 4 comments have been addressed:\n\n- **2 fixed** (in `a.rs`, which is committed and pushed to the branch, see there)\n- **1 dismissed as wrong** (the reviewer misread the code that already handles the empty list)\n- **1 left open**";
+        assert_eq!(
+            concluded(answer, 200),
+            "All 4 comments have been addressed: 2 fixed; 1 dismissed as wrong; 1 left open"
+        );
+        assert_eq!(concluded(answer, 60), "All 4 comments have been addressed: 2 fixed (+2)");
+        let nested = "Modified `load()` to:\n1. Check that the file exists\n2. If it does not, show an overview with:\n   - its name\n   - a hint";
+        assert_eq!(
+            concluded(nested, 200),
+            "Modified `load()` to: Check that the file exists; If it does not, show an overview"
+        );
+    }
+
+    #[test]
+    fn a_colon_does_not_lead_to_another_sentence() {
+        let answer = "The deploy fails at these lines:\n\n```\nreplicas: 3\nimage: web\n```\n\nThree replicas stay in `config.yml` for now, because the old value is still in use.";
+        assert_eq!(
+            concluded(answer, 200),
+            "Three replicas stay in `config.yml` for now, because the old value is still in use."
+        );
+    }
+
+    #[test]
+    fn a_colon_leads_to_a_line_of_code_or_an_item() {
+        for (answer, expected) in [
+            (
+                "The release build of the app is done, it lies at:\n\n```\nout/app-1.2.apk\n```",
+                "The release build of the app is done, it lies at: `out/app-1.2.apk`",
+            ),
+            (
+                "The upload only failed for this reason:\n\n- the bucket has no write policy",
+                "The upload only failed for this reason: the bucket has no write policy",
+            ),
+        ] {
+            assert_eq!(concluded(answer, 200), expected);
+        }
+        for (lead, expected) in [
+            (
+                "I've fixed the scaling of the time header:",
+                "I've fixed the scaling of the time header.",
+            ),
+            ("Here's the query for the new table:", "Here's the query for the new table…"),
+            ("已修复：", "已修复。"),
+            ("It works.", "It works."),
+        ] {
+            assert_eq!(end_lead(lead), expected);
+        }
+    }
+
+    #[test]
+    fn an_answer_without_a_conclusion_is_told_by_its_first_sentence() {
+        for (answer, expected) in [
+            ("No, `load` has no tests currently.", "No, `load` has no tests currently."),
+            ("Committed and pushed. Ready for the comments.", "Committed and pushed."),
+            ("Good question. What do you prefer?", ""),
+            ("Sure! Let me know if you need more.", ""),
+        ] {
+            assert_eq!(concluded(answer, 200), expected);
+        }
+    }
+}

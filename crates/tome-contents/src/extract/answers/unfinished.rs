@@ -1,0 +1,61 @@
+//! Recognizes sentences of an answer that report nothing finished: fragments, what is left to the user,
+//! and what could be done or should happen next.
+
+use crate::extract::language::text::{begins_with_any, strip_any_prefix};
+
+/// Whether a text is a part of a sentence: it ends with a comma, or begins with a particle.
+pub(crate) fn is_fragment(text: &str) -> bool {
+    const PARTICLES: [char; 7] = ['を', 'が', 'は', 'に', 'で', 'と', 'も'];
+    let mut chars = text.chars();
+    let begins = chars.next().is_some_and(|c| PARTICLES.contains(&c))
+        && chars.next().is_some_and(tome_text::is_han_or_kana);
+    begins || text.ends_with(['、', '，', ','])
+}
+
+/// Whether a sentence tells the user what to do, what could be done, or what should happen then: none of
+/// it has happened.
+pub(crate) fn looks_ahead(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
+        "feel free", "once you", "you can reply", "reply with", "现在请", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
+        "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
+        "quer que", "se quiser", "si quieres", "please post", "please share", "please paste", "please provide",
+        "please send", "please tell", "please confirm", "could you share", "could you provide", "could you paste",
+        "bitte poste", "bitte schick", "bitte teile", "пришли", "скинь", "请提供", "请把", "请告诉",
+    ];
+    const ENDS: [&str; 6] =
+        ["ましょう", "ましょう。", "ください。", "ください", "れば", "教えてください。"];
+    const INSIDE: [&str; 4] = ["是否同意", "请确认", "应该能", "should work now"];
+    begins_with_marks(text, STARTS)
+        || !text.is_ascii() && ENDS.iter().any(|end| text.ends_with(end))
+        || INSIDE.iter().any(|mark| text.contains(mark))
+}
+
+/// Whether a sentence tells the user to do something.
+pub(crate) fn instructs(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "if", "you can", "you can now", "you could", "you should", "you'll", "you will", "you may",
+        "you need to", "please", "make sure", "remember to", "after you", "when you", "refresh", "restart",
+        "reload", "如果", "请", "もし", "次に", "si vous", "tu peux", "vous pouvez", "puedes", "você pode", "nếu",
+    ];
+    #[rustfmt::skip]
+    const ORDERS: &[&str] = &[
+        "run", "update", "open", "set", "try", "check", "install", "add", "replace", "use", "visit",
+        "copy", "paste", "go to", "start", "execute", "click", "double-click", "create", "type", "press",
+        "select", "fix",
+    ];
+    let is_order = strip_any_prefix(text, ORDERS).is_some_and(|rest| {
+        let next = rest.trim_start();
+        next.starts_with(['`', '"'])
+            || begins_with_any(next, &["the", "your", "a", "an", "this", "it", "npm", "npx", "pip"])
+    });
+    is_order || begins_with_marks(text, STARTS)
+}
+
+/// Whether a text begins with one of these words, or with these signs of a script without spaces.
+fn begins_with_marks(text: &str, marks: &[&str]) -> bool {
+    begins_with_any(text, marks)
+        || marks.iter().any(|mark| !mark.is_ascii() && text.starts_with(mark))
+}

@@ -1,0 +1,91 @@
+//! The judgments of an answer, and the rows of its tables that say what was done.
+
+use tome_text::count_words;
+
+use crate::extract::answers::answer_score::VERY_SURE;
+use crate::extract::answers::statement::{AnswerSentence, ListItem, TEXT_CHARS_MAX, join_items};
+use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
+use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
+
+/// Labels before the judgment that the user asked for.
+#[rustfmt::skip]
+const JUDGMENTS: &[&str] = &[
+    "verdict", "final verdict", "overall verdict", "overall", "conclusion", "bottom line",
+    "recommendation", "my recommendation", "decision", "结论", "結論", "вывод", "fazit",
+];
+
+/// The judgments of an answer, each with its heading if there are several.
+pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+    const VERDICTS_MAX: usize = 8;
+    let mut verdicts: Vec<(&ProseSentence<'a>, Option<&str>, &str)> = Vec::new();
+    let mut heading: Option<&str> = None;
+    for sentence in &parts.sentences {
+        match read_judgment(&sentence.plain) {
+            Some(text) if sentence.shape != SentenceShape::Item => {
+                verdicts.push((sentence, heading.take(), text));
+            }
+            _ if sentence.shape == SentenceShape::Heading => heading = Some(&sentence.plain),
+            _ => {}
+        }
+    }
+    verdicts.truncate(VERDICTS_MAX);
+    let raws = verdicts.iter().map(|(sentence, ..)| sentence.raw).take(3).collect();
+    let (lead, items) = match verdicts.as_slice() {
+        [] => return None,
+        [(only, ..)] => (only.plain.trim_end_matches('.').to_owned(), Vec::new()),
+        several => {
+            let item = |(_, heading, text): &(_, Option<&str>, &str)| match heading {
+                Some(heading) => format!("{}: {text}", heading.trim_end_matches([':', '.'])),
+                None => (*text).to_owned(),
+            };
+            (String::new(), several.iter().map(item).map(ListItem::from_text).collect())
+        }
+    };
+    let text = if items.is_empty() { lead.clone() } else { join_items("", &items, TEXT_CHARS_MAX) };
+    Some(AnswerSentence { raws, text, lead, items, score: VERY_SURE, is_item: false })
+}
+
+/// The judgment after its label: `Verdict: approve`.
+fn read_judgment(plain: &str) -> Option<&str> {
+    let text = strip_label(plain, JUDGMENTS)?.trim_end().trim_end_matches(['.', '。']);
+    (text.chars().any(char::is_alphanumeric) && !text.ends_with([':', '：'])).then_some(text)
+}
+
+/// The row of a table that says what was done now, where the others say something else.
+pub(crate) fn find_fixed_row<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+    const DONE: [&str; 6] = ["fixed", "done", "resolved", "implemented", "added", "addressed"];
+    const ROWS_MAX: usize = 2;
+    let cells = |row: &'a str| row.trim_matches('|').split('|').map(str::trim);
+    let is_done = |cell: &&'a str| {
+        let plain = plain_text(cell);
+        count_words(&plain) >= 3 && begins_with_any(&plain, &DONE)
+    };
+    let rows: Vec<&'a str> = parts.rows.iter().map(|(_, row)| *row).collect();
+    let done: Vec<(&'a str, &'a str)> = rows
+        .iter()
+        .filter_map(|row| {
+            let status = cells(row).find(is_done)?;
+            let about =
+                cells(row).filter(|cell| *cell != status).max_by_key(|cell| count_words(cell));
+            about.filter(|about| count_words(about) >= 2).map(|about| (about, status))
+        })
+        .collect();
+    if done.is_empty() || done.len() > ROWS_MAX || done.len() == rows.len() {
+        return None;
+    }
+    let raws = done.iter().flat_map(|(about, status)| [*status, *about]).collect();
+    let items: Vec<ListItem> = done
+        .iter()
+        .map(|(about, status)| format!("{}: {}", plain_text(about), plain_text(status)))
+        .map(ListItem::from_text)
+        .collect();
+    let text = join_items("", &items, TEXT_CHARS_MAX);
+    Some(AnswerSentence {
+        raws,
+        text,
+        lead: String::new(),
+        items,
+        score: VERY_SURE,
+        is_item: false,
+    })
+}

@@ -1,0 +1,208 @@
+//! Where a command of a chain runs: its folder and the environment that was activated for it.
+//! Without them a reader could not run the command again.
+
+use tome_model::{Event, Tool};
+
+use crate::extract::commands::chain::{ChainPart, split_words, unquote};
+use crate::extract::language::text::find_text_field;
+
+/// The folder and the environment of one command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CommandContext<'a> {
+    /// Relative to the project, absolute if outside of it, and empty at its root. `None` if it is
+    /// not known: `cd $DIR`, `cd -`, `popd`.
+    pub(crate) folder: Option<String>,
+    /// Activations such as `source .venv/bin/activate`, with the folder in which they ran.
+    activations: Vec<(Option<String>, &'a str)>,
+}
+
+impl CommandContext<'_> {
+    /// A command line that does the same from the root of the project.
+    pub(crate) fn complete(&self, command: &str) -> Option<String> {
+        let folder = self.folder.as_deref()?;
+        let change = (!folder.is_empty()).then(|| format!("cd {} && ", quote(folder)));
+        let change = change.unwrap_or_default();
+        let mut activate = String::new();
+        let mut is_at_root = false;
+        for (from, activation) in &self.activations {
+            is_at_root = from.as_deref() == Some("");
+            if activation.contains('$') || !is_at_root && from.as_deref() != Some(folder) {
+                return None;
+            }
+            activate.push_str(activation);
+            activate.push_str(" && ");
+        }
+        Some(match is_at_root {
+            true => format!("{activate}{change}{command}"),
+            false => format!("{change}{activate}{command}"),
+        })
+    }
+}
+
+fn quote(folder: &str) -> String {
+    if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder.to_owned() }
+}
+
+/// Reads the context of every part of a chain.
+pub(crate) fn read_contexts<'a>(
+    chain: &[ChainPart<'a>],
+    event: &Event,
+    tool: &Tool,
+) -> Vec<CommandContext<'a>> {
+    let root = project_root(event);
+    let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
+        .or_else(|| event.meta.get("workdir")?.as_str());
+    let mut current = match given {
+        Some(given) => enter(Some(&event.cwd), given),
+        None => Some(event.cwd.clone()),
+    };
+    let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
+    let mut contexts = Vec::with_capacity(chain.len());
+    for part in chain {
+        let folder = current.as_deref().map(|path| relative_to(path, root));
+        contexts.push(CommandContext { folder: folder.clone(), activations: activations.clone() });
+        let [stage] = part.stages.as_slice() else { continue };
+        match split_words(stage).as_slice() {
+            ["cd" | "pushd", target, ..] => current = enter(current.as_deref(), unquote(target)),
+            ["popd", ..] | ["cd"] => current = None,
+            words if is_activation(words) => activations.push((folder, stage)),
+            _ => {}
+        }
+    }
+    contexts
+}
+
+fn is_activation(words: &[&str]) -> bool {
+    matches!(
+        words,
+        ["source" | ".", _, ..]
+            | ["conda" | "mamba" | "micromamba" | "pyenv", "activate", ..]
+            | ["nvm" | "fnm", "use", ..]
+            | ["workon", _, ..]
+    )
+}
+
+/// The root that folders are relative to. A worktree is a root of its own.
+fn project_root(event: &Event) -> &str {
+    let project = event.project.trim_end_matches('/');
+    let cwd = event.cwd.trim_end_matches('/');
+    if !is_below(cwd, project) {
+        return cwd;
+    }
+    let below = cwd.get(project.len()..).unwrap_or_default();
+    let Some(from) = below.find("worktrees/").map(|at| project.len() + at + "worktrees/".len())
+    else {
+        return project;
+    };
+    let name = cwd.get(from..).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    cwd.get(..from + name.len()).unwrap_or(project)
+}
+
+fn is_below(path: &str, root: &str) -> bool {
+    path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '\\']))
+}
+
+fn relative_to(path: &str, root: &str) -> String {
+    let below = if is_below(path, root) { path.get(root.len()..) } else { None };
+    below.map_or(path, |rest| rest.trim_matches(['/', '\\'])).to_owned()
+}
+
+/// The folder after `cd target`.
+fn enter(current: Option<&str>, target: &str) -> Option<String> {
+    if target.contains(['$', '`']) || target.starts_with('-') {
+        return None;
+    }
+    let is_windows = target.chars().nth(1) == Some(':');
+    if is_windows || target.starts_with('/') {
+        return Some(target.trim_end_matches(['/', '\\']).to_owned());
+    }
+    let current = current?;
+    if let Some(rest) = target.strip_prefix('~') {
+        return Some(format!("{}{}", home_of(current)?, rest.trim_end_matches('/')));
+    }
+    let mut parts: Vec<&str> = current.split('/').collect();
+    for step in target.split('/') {
+        match step {
+            "" | "." => {}
+            ".." if parts.len() > 1 => drop(parts.pop()),
+            ".." => return None,
+            _ => parts.push(step),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// The home folder that a path lies in.
+fn home_of(path: &str) -> Option<&str> {
+    if is_below(path, "/root") {
+        return Some("/root");
+    }
+    let user = ["/home/", "/Users/"].iter().find_map(|homes| path.strip_prefix(homes))?;
+    let rest = user.find('/').map_or(0, |at| user.len() - at);
+    path.get(..path.len() - rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tome_model::{Agent, EventId, EventKind, Millis, Role, SessionId};
+
+    use super::*;
+    use crate::extract::commands::chain::split_chain;
+
+    fn complete(cwd: &str, input: &serde_json::Value) -> Option<String> {
+        let tool =
+            Tool { name: "Bash".to_owned(), input: input.clone(), output: serde_json::Value::Null };
+        let event = Event {
+            id: EventId::parse("event-1").unwrap(),
+            session: SessionId::parse("session-1").unwrap(),
+            agent: Agent::parse("claude-code").unwrap(),
+            kind: EventKind::ToolResult,
+            role: Role::Tool,
+            text: String::new(),
+            tool: None,
+            at: Millis(1),
+            arrived: Millis(1),
+            project: "/home/dev/shop".to_owned(),
+            cwd: cwd.to_owned(),
+            meta: serde_json::Map::default(),
+        };
+        let chain = split_chain(input["command"].as_str().unwrap());
+        let contexts = read_contexts(&chain, &event, &tool);
+        contexts.last().unwrap().complete(chain.last().unwrap().stages[0])
+    }
+
+    fn from_root(command: &str) -> Option<String> {
+        complete("/home/dev/shop", &json!({"command": command}))
+    }
+
+    #[test]
+    fn a_command_keeps_its_folder_and_its_environment() {
+        for (line, shown) in [
+            ("npm test", "npm test"),
+            ("cd /home/dev/shop && npm test", "npm test"),
+            ("cd ~/shop/web && npm test", "cd web && npm test"),
+            ("cd web/app; cd .. && npm test | tail -3", "cd web && npm test"),
+            ("cd '/opt/my app' && make test", "cd \"/opt/my app\" && make test"),
+            ("source .venv/bin/activate && pytest", "source .venv/bin/activate && pytest"),
+            ("cd api && . env/bin/activate && pytest", "cd api && . env/bin/activate && pytest"),
+            ("conda activate shop && cd api && pytest", "conda activate shop && cd api && pytest"),
+        ] {
+            assert_eq!(from_root(line).as_deref(), Some(shown), "{line}");
+        }
+        assert_eq!(from_root("cd $BUILD && make test"), None);
+        assert_eq!(from_root("pushd web && npm ci && popd && npm test"), None);
+        assert_eq!(from_root("cd ../../../../.. && npm test"), None);
+        assert_eq!(from_root("source $VENV/bin/activate && pytest"), None);
+    }
+
+    #[test]
+    fn the_folder_of_the_call_counts() {
+        let plain = json!({"command": "npm test"});
+        assert_eq!(complete("/home/dev/shop/web", &plain).unwrap(), "cd web && npm test");
+        assert_eq!(complete("/srv/copy", &plain).unwrap(), "npm test");
+        assert_eq!(complete("/home/dev/shop/.worktrees/fix", &plain).unwrap(), "npm test");
+        let given = json!({"command": "npm test", "workdir": "web"});
+        assert_eq!(complete("/home/dev/shop", &given).unwrap(), "cd web && npm test");
+    }
+}

@@ -1,0 +1,9 @@
+//! Which commands ran, how they ended, and the line that explains a failure.
+
+pub(crate) mod cause;
+pub(crate) mod chain;
+pub(crate) mod command_context;
+pub(crate) mod command_name;
+pub(crate) mod command_run;
+pub(crate) mod failures;
+pub(crate) mod outcome;

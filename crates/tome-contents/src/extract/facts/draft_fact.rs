@@ -1,0 +1,48 @@
+//! A fact as the extractors find it, before its excerpts are checked.
+
+use tome_model::FactKind;
+use tome_text::truncate_words;
+
+use crate::Evidence;
+use crate::extract::language::text::cut_excerpt;
+
+/// Characters of a fact's text.
+pub(crate) const FACT_CHARS_MAX: usize = 200;
+/// Separates a request from its conclusion.
+pub(crate) const QUESTION_END: &str = " — ";
+/// Weight of a failure on the way, which the same turn fixed: shown if little else is.
+pub(crate) const PASSING_TROUBLE: u32 = 1;
+
+/// A fact before its excerpts have been checked.
+#[derive(Debug, Clone)]
+pub(crate) struct DraftFact {
+    pub(crate) kind: FactKind,
+    pub(crate) text: String,
+    /// The event that shows it.
+    pub(crate) event: usize,
+    pub(crate) weight: u32,
+    pub(crate) evidence: Vec<Evidence>,
+}
+
+impl DraftFact {
+    pub(crate) fn new(
+        kind: FactKind,
+        text: &str,
+        weight: u32,
+        evidence: Vec<Evidence>,
+    ) -> Option<Self> {
+        let event = evidence.last()?.event;
+        let text = truncate_words(text.trim(), FACT_CHARS_MAX);
+        let says = text.chars().any(char::is_alphanumeric)
+            && evidence.iter().all(|one| !one.excerpt.is_empty());
+        says.then_some(Self { kind, text, event, weight, evidence })
+    }
+}
+
+pub(crate) fn build_evidence(event: usize, raw: &str) -> Evidence {
+    Evidence { event, excerpt: cut_excerpt(raw) }
+}
+
+pub(crate) fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or(text)
+}

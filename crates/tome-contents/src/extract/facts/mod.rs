@@ -1,0 +1,9 @@
+//! Facts: what is stated of a segment, each with its evidence.
+
+pub(crate) mod checks;
+pub(crate) mod choices;
+pub(crate) mod draft_fact;
+pub(crate) mod overturned;
+pub(crate) mod problems;
+pub(crate) mod prompt_facts;
+pub(crate) mod segment_facts;

@@ -1,0 +1,209 @@
+//! Drops statements that a later prompt, answer or tool call contradicts.
+
+use std::collections::BTreeMap;
+
+use tome_model::{Event, FactKind};
+use tome_text::count_words;
+
+use crate::extract::commands::failures::score_failure;
+use crate::extract::facts::draft_fact::{DraftFact, QUESTION_END};
+use crate::extract::language::cues::{Cue, find_cue};
+use crate::extract::language::orders::is_order;
+use crate::extract::language::similarity::TermSet;
+use crate::extract::language::text::{begins_with_any, to_lower};
+use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
+use crate::extract::turns::request::{UserRequest, refers_without_naming};
+use crate::extract::turns::turn::Turn;
+
+/// Whether the next turn, or its prompt, takes back what a turn came to.
+pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
+    let prompt = next.prompt_text(events);
+    is_superseded(turn, next)
+        || is_advice_rejected(turn, next)
+        || is_work_rejected(turn, next, &prompt)
+        || is_claim_denied(turn, &prompt)
+}
+
+/// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
+/// more, and may differ.
+fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    let points = |request: &UserRequest<'_>| {
+        refers_without_naming(&request.text) && !request.text.ends_with('?')
+    };
+    !turn.has_work()
+        && next.has_work()
+        && next.conclusion.is_some()
+        && (turn.is_proposal()
+            || next.reaction == Reaction::Confirmation
+            || next.request.as_ref().is_some_and(points))
+}
+
+/// Whether a turn only gave advice that the user did not want.
+fn is_advice_rejected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    !turn.has_work() && next.reaction == Reaction::Correction
+}
+
+/// Whether the user did not accept the work of a turn, and the next one changed it.
+fn is_work_rejected(turn: &Turn<'_>, next: &Turn<'_>, prompt: &str) -> bool {
+    #[rustfmt::skip]
+    const REJECTIONS: &[&str] = &[
+        "no,", "no.", "no -", "no —", "nope", "wrong", "that's wrong", "this is wrong", "that's not", "that is not",
+        "not what i", "i meant", "i said", "i didn't ask", "undo", "revert", "不对", "错了", "回滚", "нет,", "nein",
+    ];
+    turn.has_work() && next.has_work() && begins_with_any(prompt.trim_start(), REJECTIONS)
+}
+
+/// Whether a turn reports a result or a cause, and the next prompt says that it does not hold.
+pub(crate) fn is_claim_denied(turn: &Turn<'_>, next: &str) -> bool {
+    const SHORT_WORDS_MAX: usize = 12;
+    let Some((_, found)) = &turn.conclusion else { return false };
+    let is_claim = matches!(find_cue(&found.text), Some((Cue::Outcome | Cue::Cause, 2..)))
+        || turn.has_work()
+        || reports_success(&found.text);
+    let prompt = tome_text::first_chars(next.trim_start(), DENIAL_CHARS_MAX);
+    if !is_claim || !denies(prompt) {
+        return false;
+    }
+    let subject = turn.request.as_ref().map_or("", |request| request.text.as_str());
+    let subject = format!("{subject} {}", found.text);
+    let shared = TermSet::from_text(prompt).count_shared(&TermSet::from_text(&subject));
+    shared > 0 || count_words(prompt) <= SHORT_WORDS_MAX
+}
+
+/// Characters of a prompt that are read for a denial.
+const DENIAL_CHARS_MAX: usize = 300;
+
+/// Whether a statement says that all is well.
+fn reports_success(text: &str) -> bool {
+    const SUCCESS: [&str; 7] = ["clean", "pass", "passes", "passing", "green", "works", "correct"];
+    let lower = to_lower(text);
+    lower.split(|c: char| !c.is_alphanumeric()).any(|word| SUCCESS.contains(&word))
+}
+
+/// Whether a prompt says that something does not work, or takes it back. An order ("add a test for when it
+/// fails") and a confirmation do not.
+fn denies(prompt: &str) -> bool {
+    #[rustfmt::skip]
+    const PHRASES: [&str; 22] = [
+        "still ", "doesn't", "does not", "doesnt", "didn't", "did not", "didnt", "isn't", "not working",
+        "deeper than", "it fails", "fails with", "is failing", "timed out", "timing out", "is broken", "it crashes",
+        "same error", "same problem", "same issue", "you missed", "not what i",
+    ];
+    const TAKEN_BACK: &[&str] = &["revert", "undo", "roll back", "go back to", "wrong"];
+    let lower = to_lower(prompt);
+    let is_failure = || prompt.lines().any(|line| score_failure(line) >= FAILURE_SCORE_MIN);
+    if says_still_wrong(prompt) || begins_with_any(prompt, TAKEN_BACK) {
+        return true;
+    }
+    let is_other = is_order(prompt)
+        || classify_reaction(prompt) == Reaction::Confirmation
+        || lower.contains("i didn't know");
+    !is_other && (PHRASES.iter().any(|phrase| lower.contains(phrase)) || is_failure())
+}
+
+/// Of a line that reports a failure without doubt.
+const FAILURE_SCORE_MIN: u32 = 6;
+
+/// Parts of sentences that take back what was said before.
+const REFUTATIONS: [&str; 10] = [
+    " actually ",
+    "turns out",
+    "turned out",
+    "after all",
+    " was wrong",
+    "not the cause",
+    "wasn't the",
+    "not true",
+    " in fact ",
+    "i was mistaken",
+];
+
+/// Whether the answer to the next turn, which carries out what a turn proposed, finds it wrong.
+pub(crate) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    const DISMISSALS: [&str; 6] =
+        ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
+    let contains_any = |text: &str, marks: &[&str]| {
+        let lower = to_lower(text);
+        marks.iter().any(|mark| lower.contains(mark))
+    };
+    let mut sentences = next.answer_parts.sentences.iter();
+    is_superseded(turn, next)
+        && turn.conclusion.is_some()
+        && (next
+            .conclusion
+            .as_ref()
+            .is_some_and(|(_, found)| contains_any(&found.text, &REFUTATIONS))
+            || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)))
+}
+
+/// Drops conclusions that a later one takes back.
+pub(crate) fn drop_refuted(facts: &mut Vec<DraftFact>) {
+    let takes_back = |fact: &DraftFact| {
+        let lower = fact.text.to_lowercase();
+        REFUTATIONS.iter().any(|mark| lower.contains(mark))
+    };
+    let later: Vec<(usize, String)> = facts
+        .iter()
+        .filter(|fact| fact.kind == FactKind::Outcome && takes_back(fact))
+        .map(|fact| (fact.event, fact.text.clone()))
+        .collect();
+    if later.is_empty() {
+        return;
+    }
+    let later: Vec<(usize, TermSet<'_>)> =
+        later.iter().map(|(event, text)| (*event, TermSet::from_text(text))).collect();
+    facts.retain(|fact| {
+        let about = TermSet::from_text(&fact.text);
+        fact.kind != FactKind::Outcome
+            || !later
+                .iter()
+                .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
+    });
+}
+
+/// Of a pull request that got another title, keeps the last one. Each is told once, by its address.
+pub(crate) fn keep_last_titles(facts: &mut Vec<DraftFact>) {
+    let mut last: BTreeMap<String, (String, bool)> = BTreeMap::new();
+    let address_of = |fact: &DraftFact| {
+        let address = fact.evidence.first().filter(|_| fact.kind == FactKind::PullRequest)?;
+        Some(address.excerpt.clone())
+    };
+    for fact in facts.iter() {
+        let Some(address) = address_of(fact) else { continue };
+        let is_opened = fact.text.starts_with(OPENED);
+        let name = fact.text.strip_prefix(OPENED).unwrap_or(&fact.text);
+        let known = last.entry(address).or_insert_with(|| (name.to_owned(), is_opened));
+        known.1 |= is_opened;
+        if name.contains(": ") {
+            name.clone_into(&mut known.0);
+        }
+    }
+    facts.retain_mut(|fact| {
+        let Some(address) = address_of(fact) else { return true };
+        // The first fact of each has the call that opened it.
+        let Some((name, is_opened)) = last.remove(&address) else { return false };
+        fact.text = if is_opened { format!("{OPENED}{name}") } else { name };
+        true
+    });
+}
+
+/// Before a pull request that was opened in the session.
+pub(crate) const OPENED: &str = "Opened ";
+
+/// Keeps the last of several answers to one question, and of one answer to several questions.
+pub(crate) fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {
+    let split = |fact: &DraftFact| {
+        let (question, answer) = fact.text.split_once(QUESTION_END)?;
+        let is_answer = fact.kind == FactKind::Outcome && fact.evidence.len() > 1;
+        is_answer.then(|| (question.to_owned(), answer.to_owned()))
+    };
+    let answers: Vec<Option<(String, String)>> = facts.iter().map(split).collect();
+    let mut index = 0;
+    facts.retain(|_| {
+        let own = answers.get(index).cloned().flatten();
+        index += 1;
+        let Some((question, answer)) = own else { return true };
+        let mut later = answers.iter().skip(index).flatten();
+        !later.any(|(other, its_answer)| *other == question || *its_answer == answer)
+    });
+}

@@ -1,0 +1,4 @@
+//! Commits, pull requests and rebases, from the output of git and its clients.
+
+pub(crate) mod commit_message;
+pub(crate) mod commits;

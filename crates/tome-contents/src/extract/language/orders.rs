@@ -1,0 +1,28 @@
+//! Orders: sentences that begin with what to do.
+
+use crate::extract::language::clause::is_question;
+use crate::extract::language::text::begins_with_any;
+
+/// Whether a text begins with a request verb and is not a question.
+pub(crate) fn is_order(text: &str) -> bool {
+    begins_with_any(text, REQUEST_WORDS) && !is_question(text)
+}
+
+/// Words that begin a request.
+#[rustfmt::skip]
+pub(crate) const REQUEST_WORDS: &[&str] = &[
+    "add", "address", "analyze", "apply", "build", "bump", "change", "check", "clean", "compare",
+    "configure", "convert", "create", "debug", "delete", "deploy", "document", "drop", "explain",
+    "extract", "figure", "find", "finish", "fix", "generate", "handle", "implement", "improve",
+    "install", "investigate", "look", "make", "merge", "migrate", "move", "optimize", "port",
+    "profile", "rebase", "redo", "refactor", "release", "remove", "rename", "replace", "resolve",
+    "revert", "review", "rewrite", "run", "set", "show", "simplify", "speed", "split", "summarize",
+    "support", "switch", "tell", "test", "trace", "translate", "try", "undo", "update", "upgrade",
+    "use", "verify", "write", "why", "how", "what", "where", "when", "which", "who", "is", "are",
+    "does", "do", "should", "исправь", "почини", "добавь", "сделай", "напиши", "перепиши",
+    "проверь", "удали", "почему", "как", "посмотри", "объясни", "перенеси", "разберись", "baue",
+    "füge", "schreibe", "warum", "wie", "erkläre", "prüfe", "behebe", "ajoute", "ajouter", "corrige",
+    "crée", "créer", "fais", "supprime", "explique", "génère", "pourquoi", "comment", "agrega", "añade",
+    "arregla", "crea", "haz", "elimina", "explica", "revisa", "por qué", "cómo", "adicione", "corrija",
+    "crie", "faça", "remova", "analise", "ajuste", "leia", "thêm", "sửa", "tạo", "hãy",
+];

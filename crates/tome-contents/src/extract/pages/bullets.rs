@@ -1,0 +1,124 @@
+//! Chooses the facts that a page shows, and writes them as bullets.
+
+use tome_model::FactKind;
+use tome_text::truncate_words;
+
+use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE};
+use crate::extract::language::similarity::{Statement, is_similar};
+use crate::{SummaryBullet, Support};
+
+pub(crate) const BULLETS_MAX: usize = 5;
+pub(crate) const BULLET_CHARS_MAX: usize = 220;
+/// A text that repeats the title and is not longer by this says no more.
+const LONGER_CHARS_MIN: usize = 30;
+
+/// How much a fact of a kind matters on a page, and how many of it one page shows.
+pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
+    match kind {
+        FactKind::Commit => (60, 2),
+        FactKind::Outcome => (50, 3),
+        FactKind::Decision => (46, 2),
+        FactKind::Problem => (44, 2),
+        FactKind::Open => (42, 1),
+        FactKind::PullRequest => (40, 1),
+        FactKind::Convention => (38, 1),
+        FactKind::Check => (10, 0),
+        // Without the work that was corrected, readers learned nothing from two of three corrections, and
+        // without an answer, from half of the requests.
+        // Names of files alone do not say what was changed.
+        FactKind::Change | FactKind::Correction | FactKind::Request | FactKind::Title => (0, 0),
+    }
+}
+
+/// The word before a fact that tells what it is.
+pub(crate) fn label_fact(kind: FactKind, text: &str) -> String {
+    let label = match kind {
+        FactKind::Commit => "Committed: ",
+        FactKind::Decision => "Decided: ",
+        FactKind::Open => "Open: ",
+        FactKind::Convention => "Rule of the user: ",
+        FactKind::Request => "Asked: ",
+        FactKind::Title
+        | FactKind::Correction
+        | FactKind::Check
+        | FactKind::PullRequest
+        | FactKind::Problem
+        | FactKind::Outcome
+        | FactKind::Change => "",
+    };
+    format!("{label}{text}")
+}
+
+/// Chooses the facts of a segment worth a bullet and renders them in order of time.
+pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
+    let title = facts.iter().find(|fact| fact.kind == FactKind::Title);
+    // Always show open work, even if that displaces another bullet.
+    let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
+    // A check that still fails is told once.
+    let is_open = |fact: &DraftFact| {
+        fact.kind == FactKind::Problem && open.is_some_and(|open| open.event == fact.event)
+    };
+    let mut ranked: Vec<&DraftFact> =
+        facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0 && !is_open(fact)).collect();
+    ranked.sort_by_key(|fact| std::cmp::Reverse(rank_kind(fact.kind).0 + fact.weight.min(40) / 2));
+    let heading = title.map(|title| Statement::new(&title.text));
+    let mut chosen: Vec<&DraftFact> = Vec::new();
+    let mut stated: Vec<Statement<'_>> = Vec::new();
+    for fact in ranked {
+        let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
+        if chosen.len() >= BULLETS_MAX || of_kind >= rank_kind(fact.kind).1 {
+            continue;
+        }
+        let states = Statement::new(&fact.text);
+        if !stated.iter().any(|one| one.is_similar(&states))
+            && !heading.as_ref().is_some_and(|title| repeats_title(title, fact.kind, &states))
+        {
+            chosen.push(fact);
+            stated.push(states);
+        }
+    }
+    if chosen.len() > 1 {
+        chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
+    }
+    if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
+        chosen.truncate(BULLETS_MAX - 1);
+        chosen.push(open);
+    }
+    let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
+    let shown = title.map_or("", |title| title.text.as_str());
+    chosen.retain(|fact| {
+        fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, shown, &texts)
+    });
+    if chosen.is_empty() {
+        // A request says more than the title that was made of it, or nothing.
+        let says_more = |fact: &&DraftFact| {
+            fact.kind == FactKind::Request
+                && fact.text.chars().count() > shown.chars().count() + LONGER_CHARS_MIN
+        };
+        let change = || facts.iter().find(|fact| fact.kind == FactKind::Change);
+        // The evidence of the title would be shown nowhere else.
+        chosen.extend(facts.iter().find(says_more).or_else(change).or(title));
+    }
+    chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.event));
+    chosen
+        .into_iter()
+        .map(|fact| SummaryBullet {
+            text: truncate_words(&label_fact(fact.kind, &fact.text), BULLET_CHARS_MAX),
+            support: Support::Excerpts(fact.evidence.clone()),
+        })
+        .collect()
+}
+
+/// Whether the title is a commit's subject and another bullet names its hash.
+pub(crate) fn is_told_elsewhere(commit: &str, title: &str, bullets: &[String]) -> bool {
+    let Some((subject, hash)) = commit.rsplit_once(" (") else { return false };
+    let hash = tome_text::first_chars(hash.trim_end_matches(')'), 7);
+    let same = is_similar(title, subject);
+    same && bullets.iter().any(|text| text != commit && text.contains(hash))
+}
+
+/// Whether a conclusion or pull request says no more than the title.
+fn repeats_title(title: &Statement<'_>, kind: FactKind, states: &Statement<'_>) -> bool {
+    let more = states.text.chars().count() > title.text.chars().count() + LONGER_CHARS_MIN;
+    matches!(kind, FactKind::Outcome | FactKind::PullRequest) && !more && title.is_similar(states)
+}

@@ -1,0 +1,98 @@
+//! Titles of segments without a request or a result that could be one: files, first words, a command.
+
+use tome_model::{Event, EventKind, FileAction};
+use tome_text::truncate_words;
+
+use crate::extract::commands::command_run::find_command_line;
+use crate::extract::commands::failures::{find_failure_line, render_failure_message};
+use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
+use crate::extract::language::clause::{capitalize, is_main_clause, render_title};
+use crate::extract::language::prose::{find_typed_text, is_prose};
+use crate::extract::language::terms::base_name;
+use crate::extract::language::text::plain_text;
+use crate::extract::pages::title::{FROM_FILES, build_title};
+use crate::extract::turns::changed_files::{changed_files, render_changes_without_counts};
+use crate::extract::turns::request::{is_harness_message, parse_request};
+use crate::extract::turns::turn::Turn;
+use crate::service_error::is_service_error;
+
+/// The files that were changed, or else read.
+pub(crate) fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+    let changed = changed_files(turns);
+    if let Some(text) = render_changes_without_counts(&changed, 2) {
+        let evidence = changed.iter().take(2).map(|file| build_evidence(file.event, file.raw));
+        return build_title(&text, FROM_FILES, evidence.collect());
+    }
+    let read: Vec<_> = turns
+        .iter()
+        .flat_map(|turn| &turn.files)
+        .filter(|file| file.action == FileAction::Read)
+        .collect();
+    if let Some(first) = read.first() {
+        let names: Vec<&str> = read.iter().take(3).map(|file| base_name(file.path)).collect();
+        let text = format!("Read {}", names.join(", "));
+        return build_title(&text, FROM_FILES, vec![build_evidence(first.event, first.raw)]);
+    }
+    title_from_first_words(events)
+        .or_else(|| title_from_command(events))
+        .or_else(|| title_from_text(events))
+}
+
+/// The first line of the first prompt, however little it says: the user knows it again.
+fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
+    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
+        let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
+        let typed = find_typed_text(&event.text).unwrap_or(&event.text);
+        let line = typed.lines().map(str::trim).find(|line| !line.is_empty())?;
+        let says = || parse_request(at, line).is_some_and(|request| request.weight > 0);
+        (is_prompt && is_prose(line) && is_main_clause(line) && says()).then_some((at, line))
+    })?;
+    build_title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
+}
+
+/// The first command, if nothing was said and no file touched.
+fn title_from_command(events: &[Event]) -> Option<DraftFact> {
+    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
+        let line = find_command_line(event.tool.as_ref()?)?;
+        Some((at, first_line(line)))
+    })?;
+    let text = format!("Ran {}", truncate_words(&plain_text(line), 80));
+    build_title(&text, FROM_FILES, vec![build_evidence(at, line)])
+}
+
+/// The line of a log that reports a failure, or else the first words of anybody.
+fn title_from_text(events: &[Event]) -> Option<DraftFact> {
+    let failure = events.iter().enumerate().find_map(|(at, event)| {
+        let (line, _) = find_failure_line(&event.text)?;
+        Some((at, line, render_failure_message(line)))
+    });
+    let first_words = || {
+        events.iter().enumerate().find_map(|(at, event)| {
+            let says = !is_harness_message(&event.text) && !is_service_error(event);
+            let text = says.then_some(event.text.as_str())?;
+            let text = find_typed_text(text).unwrap_or(text);
+            let line = text.lines().find(|line| is_prose(line))?;
+            Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
+        })
+    };
+    let (at, line, text) = failure.or_else(first_words)?;
+    build_title(&capitalize(&text), 1, vec![build_evidence(at, line)])
+}
+
+/// Title of a segment without any fact.
+pub(crate) fn title_from_kinds(events: &[Event]) -> &'static str {
+    let has = |kind| events.iter().any(|event| event.kind == kind);
+    if has(EventKind::Compaction) {
+        "Context compacted"
+    } else if has(EventKind::SubagentStart) || has(EventKind::SubagentStop) {
+        "A subagent at work"
+    } else if has(EventKind::SessionStart) && has(EventKind::SessionEnd) {
+        "Session opened and closed without a word"
+    } else if has(EventKind::SessionStart) {
+        "Session opened, nothing asked yet"
+    } else if has(EventKind::SessionEnd) {
+        "Session closed"
+    } else {
+        "Nothing said"
+    }
+}

@@ -1,0 +1,10 @@
+//! Titles, bullets, and the pages of periods and sessions.
+
+pub(crate) mod bullets;
+pub(crate) mod draft_activity;
+pub(crate) mod fallback_title;
+pub(crate) mod period_page;
+pub(crate) mod session;
+pub(crate) mod title;
+pub(crate) mod title_candidates;
+pub(crate) mod work;

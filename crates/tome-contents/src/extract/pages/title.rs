@@ -1,0 +1,374 @@
+//! Chooses the title of a segment. In order of preference: the heading of a plan, a pull request, a commit's
+//! subject, a rebase, the request that the segment continues, a request that says what was wanted, the agent's own summary, the branch in words, any request or
+//! conclusion, changed files. The result of a command is never a title.
+//!
+//! Readers who marked the texts that they would accept as titles of 250 sessions and parts of sessions found
+//! nearly all plans acceptable, two of three pull requests, half of the commits, a quarter of the branches,
+//! and of requests and conclusions one in eight.
+
+use std::collections::BTreeSet;
+
+use tome_model::{Event, FactKind, FileAction};
+use tome_text::{count_words, truncate_words};
+
+use crate::Evidence;
+use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
+use crate::extract::facts::segment_facts::SegmentFacts;
+use crate::extract::git::commits::{MadeCommit, NamedPull};
+use crate::extract::language::clause::{
+    capitalize, is_balanced, is_long_title, is_main_clause, render_title,
+};
+use crate::extract::language::similarity::TermSet;
+use crate::extract::language::terms::base_name;
+use crate::extract::language::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
+use crate::extract::pages::fallback_title::title_from_files;
+use crate::extract::pages::title_candidates::{TurnTerms, title_from_conversation};
+use crate::extract::turns::request::{UserRequest, parse_request, refers_without_naming};
+use crate::extract::turns::turn::{Turn, is_prompt};
+
+const TITLE_CHARS_MAX: usize = 120;
+
+/// Preference of a source; stored with the title, so that a session or a period can choose among those
+/// of its segments. Of titles from the conversation, the one that stands better by itself weighs more.
+const FROM_PLAN: u32 = 700;
+const FROM_PULL: u32 = 650;
+const FROM_COMMIT: u32 = 600;
+const FROM_CHORE_COMMIT: u32 = 510;
+/// Mostly of a session or period: a single segment may be about something else.
+const FROM_SUMMARY: u32 = 505;
+pub(crate) const FROM_REBASE: u32 = 495;
+const FROM_CONVERSATION: u32 = 400;
+/// Weight of each point of quality of such a text, of nine.
+const QUALITY_WEIGHT: u32 = 10;
+/// Less than a request without a flaw.
+const FROM_BRANCH: u32 = 485;
+const FROM_EARLIER_REQUEST: u32 = 150;
+/// A request that says less than this does not name what it wants.
+const SPECIFIC_MIN: u32 = 4;
+pub(crate) const FROM_FILES: u32 = 50;
+
+/// Adds the title of a segment, and maybe a second one for its session, before its facts.
+pub(crate) fn add_titles(
+    segment: &mut SegmentFacts<'_>,
+    events: &[Event],
+    earlier_request: Option<&Event>,
+) {
+    let SegmentFacts { turns, branch, facts } = segment;
+    let mut titles: Vec<DraftFact> =
+        choose_title(turns, events, earlier_request, *branch).into_iter().collect();
+    let is_new = |other: &DraftFact| titles.iter().all(|title| title.weight < other.weight);
+    let summary = title_from_summary(turns, events, TitleScope::Session).filter(is_new);
+    titles.extend(summary);
+    facts.splice(0..0, titles);
+}
+
+/// Chooses the title of a segment, with its evidence.
+pub(crate) fn choose_title(
+    turns: &[Turn<'_>],
+    events: &[Event],
+    earlier_request: Option<&Event>,
+    branch: Option<&str>,
+) -> Option<DraftFact> {
+    let terms = TurnTerms::new(turns);
+    title_from_plan(turns)
+        .or_else(|| title_from_pull(turns))
+        .or_else(|| title_from_commit(turns, &terms))
+        .or_else(|| title_from_rebase(turns))
+        .or_else(|| title_from_earlier_request(earlier_request?, events, turns))
+        .or_else(|| {
+            let asked = title_from_conversation(turns, &terms);
+            if asked.as_ref().is_some_and(|title| title.weight > FROM_BRANCH) {
+                return asked;
+            }
+            title_from_summary(turns, events, TitleScope::Segment)
+                .or_else(|| title_from_branch(turns, events, branch))
+                .or(asked)
+        })
+        .or_else(|| title_from_files(turns, events))
+}
+
+/// Weight of a title on the page of a day. The agent's summary of a session may be about other days of it: a
+/// request without a flaw comes first.
+pub(crate) fn weigh_for_day(weight: u32) -> u32 {
+    if weight == FROM_SUMMARY { FROM_BRANCH + 1 } else { weight }
+}
+
+/// Weight of a title from the conversation.
+pub(crate) fn weigh_conversation(quality: u32) -> u32 {
+    FROM_CONVERSATION + quality * QUALITY_WEIGHT
+}
+
+/// Whether a title has the weight of one from the conversation.
+pub(crate) fn is_from_conversation(weight: u32) -> bool {
+    (FROM_CONVERSATION..FROM_REBASE).contains(&weight)
+        && (weight - FROM_CONVERSATION).is_multiple_of(QUALITY_WEIGHT)
+}
+
+pub(crate) fn build_title(text: &str, source: u32, evidence: Vec<Evidence>) -> Option<DraftFact> {
+    let text = truncate_words(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
+    DraftFact::new(FactKind::Title, &text, source, evidence)
+}
+
+/// Subjects of commits that say nothing about the work.
+fn is_chore(subject: &str) -> bool {
+    #[rustfmt::skip]
+    const CHORES: &[&str] = &[
+        "merge", "wip", "fixup!", "squash!", "fmt", "format", "lint", "fix lint", "fix tests",
+        "fix test", "typo", "fix typo", "bump", "update", "address review", "address comments",
+        "address pr", "cleanup", "clean up", "chore: bump", "chore: format", "push", "commit",
+        "checkpoint", "initial commit", "continue", "test",
+    ];
+    let words = count_words(subject);
+    words < 2
+        || words <= 4 && begins_with_any(subject, CHORES)
+        || begins_with_any(subject, &["merge branch", "merge pull request"])
+}
+
+/// The type of a conventional commit: `fix` of `fix(lexer)!: accept emoji`.
+fn commit_type(subject: &str) -> Option<&str> {
+    #[rustfmt::skip]
+    const TYPES: &[&str] = &[
+        "feat", "fix", "docs", "chore", "refactor", "perf", "test", "ci", "build", "style", "revert",
+        "release",
+    ];
+    let (head, _) = subject.split_once(": ")?;
+    let name = head.trim_end_matches('!').split('(').next()?;
+    (TYPES.contains(&name) && !head.contains(' ')).then_some(name)
+}
+
+/// Commits of lower rank say more about the work.
+fn rank_commit_type(subject: &str) -> u8 {
+    match commit_type(&subject.to_lowercase()) {
+        Some("chore" | "ci" | "build" | "style" | "docs" | "release" | "test") => 1,
+        _ => 0,
+    }
+}
+
+/// The commit whose words the turns use most, and of equals the first. Those that only add tests or documents
+/// come last.
+fn title_from_commit(turns: &[Turn<'_>], terms: &TurnTerms) -> Option<DraftFact> {
+    let mut best: Option<(u8, usize, &MadeCommit<'_>)> = None;
+    for turn in turns {
+        for commit in turn.commits.iter().filter(|commit| !is_chore(commit.subject)) {
+            let overlap = terms.compare(commit.subject, None);
+            let shared = overlap.shared * 100 / overlap.terms.max(1);
+            let rank = rank_commit_type(commit.subject);
+            let is_better = |(known, most, _): &(u8, usize, &MadeCommit<'_>)| {
+                rank < *known || rank == *known && shared > *most
+            };
+            if best.as_ref().is_none_or(is_better) {
+                best = Some((rank, shared, commit));
+            }
+        }
+    }
+    let (rank, _, commit) = best?;
+    let subject = plain_text(commit.subject);
+    // A conventional subject is written as it is: `feat: …`.
+    let is_typed = commit_type(&subject).is_some();
+    let text = if is_typed { subject } else { capitalize(&subject) };
+    let source = if rank > 0 { FROM_CHORE_COMMIT } else { FROM_COMMIT };
+    build_title(&text, source, vec![build_evidence(commit.event, commit.raw)])
+}
+
+fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let plan = turns.iter().rev().find_map(|turn| turn.plan)?;
+    let text = capitalize(&plain_text(plan.text));
+    build_title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
+}
+
+/// The events that a title is for.
+#[derive(Debug, Clone, Copy)]
+enum TitleScope {
+    Segment,
+    Session,
+}
+
+/// The title that the agent gave the session itself. Agents make it of the first words, and it may be
+/// about nothing that was done.
+fn title_from_summary(
+    turns: &[Turn<'_>],
+    events: &[Event],
+    scope: TitleScope,
+) -> Option<DraftFact> {
+    let (at, raw) = events.iter().enumerate().rev().find_map(|(at, event)| {
+        let raw = event.meta.get("session_title")?.as_str()?;
+        (count_words(raw) >= 2).then_some((at, raw))
+    })?;
+    let text = plain_text(raw);
+    // At the end of a session, a few turns may be about its last chores only.
+    const TURNS_MIN: usize = 3;
+    let asked = turns.iter().filter(|turn| turn.request.as_ref().is_some_and(|one| one.weight > 2));
+    let is_about = match scope {
+        TitleScope::Segment => is_named(&text, turns, 2, 2),
+        TitleScope::Session => asked.count() < TURNS_MIN || is_named(&text, turns, 1, 3),
+    };
+    is_about.then_some(())?;
+    build_title(&capitalize(&text), FROM_SUMMARY, vec![build_evidence(at, raw)])
+}
+
+/// The last pull request that was opened, or else the one that the work was about, if there is only one.
+fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let pulls = || turns.iter().flat_map(|turn| &turn.pulls);
+    // A pull request may get another title.
+    let titled = |number: Option<_>| {
+        let is_it = move |pull: &&NamedPull<'_>| number.is_none_or(|one| one == pull.number);
+        pulls().rev().filter(is_it).find(|pull| pull.title.is_some())
+    };
+    let opened = pulls().rev().find(|pull| pull.is_opened).map(|pull| pull.number);
+    let pull = titled(opened)?;
+    let is_only = || pulls().all(|other| other.number == pull.number);
+    let named = pull.title.filter(|_| opened.is_some() || is_only())?;
+    let text = format!("PR #{}: {}", pull.number, plain_text(named));
+    let evidence = vec![build_evidence(pull.event, pull.raw), build_evidence(pull.event, named)];
+    build_title(&text, FROM_PULL, evidence)
+}
+
+/// The commit that a rebase made again, if there was only one.
+fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let commit = turns.iter().rev().find_map(|turn| turn.rebase.as_ref()?.commit.as_ref())?;
+    let text = format!("Rebase: {}", plain_text(commit.subject));
+    build_title(&text, FROM_REBASE, vec![build_evidence(commit.event, commit.raw)])
+}
+
+/// Removes the label before a summary: `Changes: …`.
+pub(crate) fn strip_summary_label(text: &str) -> &str {
+    #[rustfmt::skip]
+    const LABELS: &[&str] = &[
+        "changes made", "changes", "what changed", "what i did", "summary", "done", "updates",
+        "update", "status", "implemented", "completed", "fixed",
+    ];
+    strip_label(text, LABELS).filter(|rest| count_words(rest) >= 3).unwrap_or(text)
+}
+
+/// Removes "I have", "I've" and "We": titles have no subject.
+pub(crate) fn strip_subject(text: &str) -> &str {
+    strip_any_prefix(text, &["i have", "i've", "i", "we have", "we've", "we"])
+        .map_or(text, str::trim_start)
+}
+
+/// The branch in words: `user/ent-109-text-output-flag` is "Text output flag".
+fn title_from_branch(
+    turns: &[Turn<'_>],
+    events: &[Event],
+    branch: Option<&str>,
+) -> Option<DraftFact> {
+    let branch = branch?;
+    let mut evidence = turns.iter().flat_map(|turn| turn.events.clone()).filter_map(|at| {
+        let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
+        shows.then(|| build_evidence(at, branch))
+    });
+    let text = words_of_branch(branch).filter(|text| is_named(text, turns, 2, 2))?;
+    build_title(&text, FROM_BRANCH, vec![evidence.next()?])
+}
+
+/// Whether prompts, conclusions or changed files name at least this many words of a title, and one in
+/// `one_in`. A branch is often older than the work on it, and an agent's title may be about a greeting.
+fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, one_in: usize) -> bool {
+    let mut terms: BTreeSet<String> = BTreeSet::new();
+    let mut add = |text: &str| terms.extend(TermSet::from_text(text).into_terms());
+    for turn in turns {
+        turn.prompt_parts.sentences.iter().for_each(|sentence| add(&sentence.plain));
+        turn.conclusion.iter().for_each(|(_, found)| add(&found.text));
+        for file in turn.files.iter().filter(|file| file.action != FileAction::Read) {
+            add(&base_name(file.path).replace('_', " "));
+        }
+    }
+    // People speak of branches whatever they are about.
+    let is_telling = |word: &String| !word.starts_with("branch");
+    let words: Vec<String> = TermSet::from_text(title).into_terms().filter(is_telling).collect();
+    let named = words.iter().filter(|word| terms.contains(*word)).count();
+    named >= words_min && named * one_in >= words.len()
+}
+
+fn words_of_branch(branch: &str) -> Option<String> {
+    let name = base_name(branch);
+    let words: Vec<&str> = name
+        .split(['-', '_', '.'])
+        .filter(|word| !word.is_empty())
+        .skip_while(|word| {
+            word.chars().all(|c| c.is_ascii_digit())
+                || matches!(*word, "ent" | "issue" | "gh" | "pr")
+        })
+        .collect();
+    // Agents name worktrees by chance: `bold-euler-8315c1`.
+    let is_hash = |word: &&str| {
+        word.len() >= 6
+            && word.chars().all(|c| c.is_ascii_hexdigit())
+            && word.contains(|c: char| c.is_ascii_digit())
+    };
+    if words.last().is_some_and(is_hash) {
+        return None;
+    }
+    let worded =
+        words.iter().filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic));
+    (words.len() >= 3 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))
+}
+
+/// The main clause of a sentence that is too long for a title and begins with another clause: "When …,
+/// the dialog stays open".
+pub(crate) fn skip_long_lead(text: &str) -> &str {
+    let is_led = begins_with_any(text, &["when", "if", "while", "since", "after", "before", "as"]);
+    let main = text.split_once(", ").and_then(|(lead, main)| {
+        let is_whole = is_balanced(&lead.split_whitespace().collect::<Vec<_>>());
+        is_whole.then(|| strip_any_prefix(main, &["then"]).map_or(main, str::trim_start))
+    });
+    let is_long = is_long_title(text);
+    main.filter(|main| is_led && is_long && count_words(main) >= 4 && is_main_clause(main))
+        .unwrap_or(text)
+}
+
+/// Whether an utterance is a statement about the code: "The parser drops comments".
+pub(crate) fn is_report(text: &str) -> bool {
+    let is_latin = text.chars().all(|c| !tome_text::is_han_or_kana(c));
+    let begins = begins_with_any(text, &["the", "this", "there", "it", "when"]);
+    let is_wish =
+        [" should ", " must ", " needs to ", " need to "].iter().any(|word| text.contains(word));
+    is_latin && begins && !is_wish && !text.ends_with('?')
+}
+
+/// The request before the segment, if the segment only continues it. Its evidence is what was done.
+fn title_from_earlier_request(
+    request: &Event,
+    events: &[Event],
+    turns: &[Turn<'_>],
+) -> Option<DraftFact> {
+    let request = parse_request(0, &request.text)?;
+    // A segment with a prompt of its own continues an earlier one only if that says nothing: "yes", "b".
+    if events.iter().any(changes_subject) {
+        return None;
+    }
+    let evidence = first_evidence(events, turns)?;
+    build_title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
+}
+
+/// Whether an event is a prompt that wants something else than the one before it: no mere "yes", "continue".
+pub(crate) fn changes_subject(event: &Event) -> bool {
+    let says = || parse_request(0, &event.text).is_some_and(|request| request.weight > 1);
+    is_prompt(event) && (event.text.trim_start().starts_with('/') || says())
+}
+
+/// Whether an event is a prompt that says what is wanted, without the conversation around it.
+pub(crate) fn names_request(event: &Event) -> bool {
+    let says = |request: &UserRequest<'_>| {
+        request.is_sure
+            && request.is_asked
+            && !request.pasted
+            && request.weight >= SPECIFIC_MIN
+            && !refers_without_naming(&request.text)
+            && is_main_clause(&request.text)
+    };
+    is_prompt(event) && parse_request(0, &event.text).as_ref().is_some_and(says)
+}
+
+fn first_evidence(events: &[Event], turns: &[Turn<'_>]) -> Option<Evidence> {
+    let files = turns.iter().flat_map(|turn| &turn.files);
+    let file = files.map(|file| build_evidence(file.event, file.raw)).next();
+    let run = turns.iter().flat_map(|turn| &turn.runs);
+    let run = run.map(|run| build_evidence(run.event, first_line(run.command_line))).next();
+    file.or(run).or_else(|| {
+        events.iter().enumerate().find_map(|(at, event)| {
+            let line = event.text.lines().find(|line| !line.trim().is_empty())?;
+            Some(build_evidence(at, line))
+        })
+    })
+}

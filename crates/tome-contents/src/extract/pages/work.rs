@@ -1,0 +1,42 @@
+//! A piece of work in one line: what it was about and what came out of it.
+
+use std::cmp::Reverse;
+
+use tome_model::{Fact, FactKind, Millis, Work};
+
+use crate::extract::facts::draft_fact::QUESTION_END;
+use crate::extract::facts::segment_facts::OUTCOME_WEIGHT_MIN;
+use crate::extract::language::similarity::is_similar;
+
+/// The title of a piece of work: the one that the list of sessions shows.
+pub fn find_work_title(work: &Work) -> Option<&Fact> {
+    work.facts_of(FactKind::Title).min_by_key(|fact| rank_title(fact))
+}
+
+/// The weightiest outcome of a piece of work, without the request if that repeats the title.
+pub fn find_work_outcome(work: &Work) -> Option<(&Fact, &str)> {
+    let outcomes = work.facts_of(FactKind::Outcome);
+    let outcomes = outcomes.filter(|fact| fact.weight >= OUTCOME_WEIGHT_MIN);
+    let outcome = outcomes.max_by_key(|fact| (fact.weight, fact.at))?;
+    let title = find_work_title(work).map_or("", |title| title.text.as_str());
+    let text = match outcome.text.split_once(QUESTION_END) {
+        Some((request, answer)) if repeats_request(title, request) => answer,
+        _ => outcome.text.as_str(),
+    };
+    Some((outcome, text)).filter(|_| !is_similar(text, title))
+}
+
+/// Whether a title is the request of a result, which may be cut.
+pub(crate) fn repeats_request(title: &str, request: &str) -> bool {
+    let begins = |title: &str, request: &str| {
+        let request = request.trim_end_matches('…').replace('`', "");
+        !request.is_empty() && title.replace('`', "").starts_with(&request)
+    };
+    is_similar(request, title) || begins(title, request)
+}
+
+/// The rank of a title among those of its work, the best one lowest. Of equals, the first is the better
+/// one.
+pub(crate) fn rank_title(fact: &Fact) -> (Reverse<u32>, Millis) {
+    (Reverse(fact.weight), fact.at)
+}

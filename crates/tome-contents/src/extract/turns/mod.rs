@@ -1,0 +1,9 @@
+//! A turn: what was asked, how the user reacted, and the work in between.
+
+pub(crate) mod changed_files;
+pub(crate) mod plan;
+pub(crate) mod reaction;
+pub(crate) mod replaced;
+pub(crate) mod request;
+pub(crate) mod request_score;
+pub(crate) mod turn;
