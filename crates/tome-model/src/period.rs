@@ -1,9 +1,10 @@
 //! Periods of the table of contents: years, months, weeks and days.
 //!
 //! There are two calendars. In the *tree*, a week is an ISO week (Monday to Sunday) and belongs to
-//! the month and year of its Thursday, so that every day has exactly one parent. As a *time range*,
-//! a month or year is the one on a wall calendar: [`Period::range`] and [`Period::days`] of
-//! `Month(2026, 11)` are November 1 to 30, whatever weeks those days belong to.
+//! the month and year of its Thursday, so that every day has exactly one parent; the title of a month
+//! says which days that makes. As a *time range*, a month or year is the one on a wall calendar:
+//! [`Period::range`] and [`Period::days`] of `Month(2026, 11)` are November 1 to 30, whatever weeks
+//! those days belong to.
 //!
 //! All functions are total: invalid month and week numbers are clamped.
 
@@ -90,25 +91,30 @@ impl Period {
         (zone.day_start(first), last.tomorrow().map_or(Zone::end(), |next| zone.day_start(next)))
     }
 
-    /// Its title: `2026`, `November 2026`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday, November 14,
-    /// 2026`.
+    /// Its title: `2026`, `November 2026 (Nov 2 – 29)`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday,
+    /// November 14, 2026`. A month names the days of its weeks, unless they are exactly the month's.
     pub fn title(&self) -> String {
         let (first, last) = self.bounds();
         match *self {
             Self::Year(year) => year.to_string(),
-            Self::Month(..) => first.strftime("%B %Y").to_string(),
+            Self::Month(..) => {
+                let name = first.strftime("%B %Y");
+                match self.bounds_of_weeks() {
+                    Some(days) if days != (first, last) => format!("{name} ({})", name_days(days)),
+                    _ => name.to_string(),
+                }
+            }
             Self::Day(date) => date.strftime("%A, %B %-d, %Y").to_string(),
             Self::Week(year, week) => {
-                let (from, to) = if first.year() != last.year() {
-                    ("%b %-d, %Y", "%b %-d, %Y")
-                } else if first.month() != last.month() {
-                    ("%b %-d", "%b %-d")
-                } else {
-                    ("%b %-d", "%-d")
-                };
-                format!("Week {week} of {year} ({} – {})", first.strftime(from), last.strftime(to))
+                format!("Week {week} of {year} ({})", name_days((first, last)))
             }
         }
+    }
+
+    /// The first and last day of its children.
+    fn bounds_of_weeks(&self) -> Option<(Date, Date)> {
+        let weeks = self.children();
+        Some((weeks.first()?.bounds().0, weeks.last()?.bounds().1))
     }
 
     /// The ISO week of a date.
@@ -140,6 +146,18 @@ impl Period {
         let (first, last) = self.bounds();
         days_between(first, last)
     }
+}
+
+/// Names a range of days: `Nov 9 – 15`, `Jun 29 – Aug 2`, `Dec 29, 2025 – Jan 4, 2026`.
+fn name_days((first, last): (Date, Date)) -> String {
+    let (from, to) = if first.year() != last.year() {
+        ("%b %-d, %Y", "%b %-d, %Y")
+    } else if first.month() != last.month() {
+        ("%b %-d", "%b %-d")
+    } else {
+        ("%b %-d", "%-d")
+    };
+    format!("{} – {}", first.strftime(from), last.strftime(to))
 }
 
 /// The days between two dates, both included.

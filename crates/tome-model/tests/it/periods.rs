@@ -219,7 +219,10 @@ fn weeks_belong_to_the_month_and_year_of_their_thursday() {
 fn titles_are_what_people_say() {
     let titles = [
         (Period::Year(2026), "2026"),
-        (Period::Month(2026, 11), "November 2026"),
+        (Period::Month(2026, 11), "November 2026 (Nov 2 – 29)"),
+        (Period::Month(2026, 7), "July 2026 (Jun 29 – Aug 2)"),
+        (Period::Month(2026, 1), "January 2026 (Dec 29, 2025 – Feb 1, 2026)"),
+        (Period::Month(2027, 2), "February 2027"),
         (Period::Week(2026, 46), "Week 46 of 2026 (Nov 9 – 15)"),
         (Period::Week(2026, 5), "Week 5 of 2026 (Jan 26 – Feb 1)"),
         (Period::Week(2026, 1), "Week 1 of 2026 (Dec 29, 2025 – Jan 4, 2026)"),
