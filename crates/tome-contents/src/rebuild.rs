@@ -124,24 +124,25 @@ impl<'a> ContentsRebuild<'a> {
     }
 
     fn rebuild_periods(&mut self, project: &str) -> Result<(), HomeError> {
-        let mut level = BTreeSet::new();
+        let mut periods: BTreeSet<Period> = BTreeSet::new();
         for head in self.ledger.node_headers(project, "toc:segment:", None) {
             let head = head?;
-            level.extend(head.id.day().filter(|_| !head.removed));
+            if let Some(day) = head.id.day().filter(|_| !head.removed) {
+                periods.insert(day);
+                periods.extend(day.ancestors());
+            }
         }
         for prefix in ["toc:day:", "toc:week:", "toc:month:", "toc:year:"] {
             for head in self.ledger.node_headers(project, prefix, None) {
                 let head = head?;
-                level.extend(head.id.period().filter(|_| !head.removed));
+                periods.extend(head.id.period().filter(|_| !head.removed));
             }
-            for period in &level {
-                let (project, summarizer) = (project.to_owned(), self.summarizer);
-                self.report.compared += 1;
-                self.commit(None, |changes, _| {
-                    roll_up_period(changes, summarizer, &project, *period)
-                })?;
-            }
-            level = level.iter().filter_map(Period::parent).collect();
+        }
+        // Shorter periods sort last, and are the parts of longer ones.
+        for period in periods.iter().rev() {
+            let (project, summarizer) = (project.to_owned(), self.summarizer);
+            self.report.compared += 1;
+            self.commit(None, |changes, _| roll_up_period(changes, summarizer, &project, *period))?;
         }
         Ok(())
     }

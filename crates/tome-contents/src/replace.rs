@@ -145,11 +145,17 @@ pub fn load_source(
     let ProjectNode { project, node } = project_node;
     if let Some(period) = node.id.period().filter(|_| node.id.level() != Level::Segment) {
         let mut children = Vec::with_capacity(node.children.len());
-        for child in &node.children {
-            let Some(child) = ledger.node(project, child, None)? else {
-                return Ok(None);
-            };
-            children.push(child);
+        // A week that lies in two months is no part of either.
+        let parts: Vec<NodeId> = match period.level() {
+            Level::Month => period.parts().iter().map(|part| part.id()).collect(),
+            _ => node.children.clone(),
+        };
+        for part in &parts {
+            match ledger.node(project, part, None)? {
+                Some(child) => children.push(child),
+                None if period.level() == Level::Month => {}
+                None => return Ok(None),
+            }
         }
         let (level, title) = (period.level(), period.title());
         return Ok(Some(NodeSource::Period { level, title, children }));

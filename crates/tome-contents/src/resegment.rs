@@ -450,6 +450,7 @@ impl SessionReader<'_> {
             began: cut.began,
             ended: cut.is_closed(),
             first_of: coarsest_first(before.and_then(|before| before.id.day()), day),
+            continues_week: before.is_some_and(|before| starts_within_week(before, day)),
             request: match (cut.request, before) {
                 (None, Some(before)) if continues && !cut.is_other_request => before.request,
                 (own, _) => own,
@@ -503,7 +504,7 @@ impl SessionReader<'_> {
             made_at: Millis(0),
             work: told.work,
         };
-        Ok(BuiltNode { node, firsts: first_counts(segment.first_of), grips: told.grips })
+        Ok(BuiltNode { node, firsts: first_counts(segment), grips: told.grips })
     }
 }
 
@@ -518,10 +519,19 @@ fn coarsest_first(before: Option<Period>, day: Period) -> Option<Level> {
     differ.last().map(|(_, period)| period.level())
 }
 
-/// The same as 0 or 1 per level, from year to day.
-fn first_counts(first_of: Option<Level>) -> [u64; 4] {
-    [Level::Year, Level::Month, Level::Week, Level::Day]
-        .map(|level| u64::from(first_of.is_some_and(|first_of| first_of <= level)))
+/// Whether a month or year began since the session's previous segment, but not a week.
+fn starts_within_week(before: &SegmentEntry, day: Period) -> bool {
+    let before = before.id.day();
+    let is_longer_new = coarsest_first(before, day).is_some_and(|level| level < Level::Week);
+    is_longer_new && before.and_then(|before| before.parent()) == day.parent()
+}
+
+/// For each level from year to day, 1 if a segment is the first of its session there.
+fn first_counts(segment: &SegmentEntry) -> [u64; 4] {
+    [Level::Year, Level::Month, Level::Week, Level::Day].map(|level| {
+        let is_first = segment.first_of.is_some_and(|first_of| first_of <= level);
+        u64::from(is_first && !(level == Level::Week && segment.continues_week))
+    })
 }
 
 fn changed_day(project: &str, segment: &NodeId) -> Option<(String, Period)> {

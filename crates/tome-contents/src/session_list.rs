@@ -1,5 +1,7 @@
 //! Sessions as lines of a list, read from their stored segments.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
@@ -14,6 +16,8 @@ const SHORT_ID_CHARS: usize = 8;
 pub struct SessionQuery {
     /// Only this project; all if `None`.
     pub project: Option<String>,
+    /// Only sessions of projects outside this folder.
+    pub outside: Option<PathBuf>,
     /// Only sessions with events at or after this time.
     pub from: Option<Millis>,
     /// Only sessions with events before this time.
@@ -120,7 +124,9 @@ impl SessionListing {
 impl SessionQuery {
     /// Whether a session may match, as far as its statistics say.
     pub(super) fn matches_stats(&self, stats: &SessionStats) -> bool {
-        self.from.is_none_or(|from| stats.last_at >= from)
+        let is_outside = |folder: &Path| !Path::new(&stats.project).starts_with(folder);
+        self.outside.as_deref().is_none_or(is_outside)
+            && self.from.is_none_or(|from| stats.last_at >= from)
             && self.to.is_none_or(|to| stats.first_at < to)
             && (self.agents.is_empty() || self.agents.contains(&stats.agent))
             && (self.ids.is_empty() || self.ids.contains(&stats.session))

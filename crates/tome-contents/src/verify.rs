@@ -163,6 +163,14 @@ impl ContentsCheck<'_> {
                 None => self.report.add_problem(format!("{}: child {child} is missing", node.id)),
             }
         }
+        if let Some(month) = node.id.period().filter(|_| node.id.level() == Level::Month) {
+            // The weeks below it may have days of another month.
+            children.clear();
+            for part in month.parts() {
+                let head = self.ledger.node_header(self.project, &part.id())?;
+                children.extend(head.filter(|head| !head.removed));
+            }
+        }
         if children.is_empty() {
             self.report.add_problem(format!("{}: no children", node.id));
         }

@@ -58,7 +58,8 @@ impl Home {
         Path::new(project).starts_with(self.offline_root())
     }
 
-    fn offline_root(&self) -> PathBuf {
+    /// Root of the projects that hold offline chats.
+    pub fn offline_root(&self) -> PathBuf {
         self.0.join("offline")
     }
 

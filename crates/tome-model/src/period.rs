@@ -1,10 +1,9 @@
 //! Periods of the table of contents: years, months, weeks and days.
 //!
-//! There are two calendars. In the *tree*, a week is an ISO week (Monday to Sunday) and belongs to
-//! the month and year of its Thursday, so that every day has exactly one parent; the title of a month
-//! says which days that makes. As a *time range*, a month or year is the one on a wall calendar:
-//! [`Period::range`] and [`Period::days`] of `Month(2026, 11)` are November 1 to 30, whatever weeks
-//! those days belong to.
+//! Years, months and days are those of a wall calendar. Weeks are ISO weeks (Monday to Sunday), so the
+//! first and last week of a month may lie in two months. Such a week is listed below both, with all of its
+//! days; a month is built from the weeks that lie within it and from the single days of the others
+//! ([`Period::parts`]), so that every day counts in exactly one month.
 //!
 //! All functions are total: invalid month and week numbers are clamped.
 
@@ -47,39 +46,87 @@ impl Period {
         }
     }
 
-    /// Its parent in the tree: a day's week, a week's month (by its Thursday), a month's year.
+    /// The period to go up to: a day's week, the month that has most days of a week, a month's year.
     pub fn parent(&self) -> Option<Self> {
         match *self {
             Self::Year(_) => None,
             Self::Month(year, _) => Some(Self::Year(year)),
             Self::Week(year, week) => {
                 let thursday = iso_week_day(year, week, Weekday::Thursday)?;
-                Some(Self::Month(thursday.year(), thursday.month()))
+                Some(Self::month_containing(thursday))
             }
             Self::Day(date) => Some(Self::week_containing(date)),
         }
     }
 
-    /// Its ancestors in the tree, the nearest first.
+    /// The longer periods that a day lies in: its week, month and year. Of other periods, those to go up to.
     pub fn ancestors(&self) -> impl Iterator<Item = Self> + use<> {
-        std::iter::successors(self.parent(), Self::parent)
+        let next = match *self {
+            Self::Day(date) => [Self::week_containing(date), Self::month_containing(date)].to_vec(),
+            _ => self.parent().into_iter().collect(),
+        };
+        let last = next.last().copied();
+        next.into_iter().chain(std::iter::successors(last.and_then(|it| it.parent()), Self::parent))
     }
 
-    /// Its children in the tree, in order: the seven days of a week, the weeks whose Thursday is in
-    /// a month, the twelve months of a year. (The last week of the calendar ends on a Friday.)
+    /// The periods below it, in order: the seven days of a week, the weeks that have a day in a month, the
+    /// twelve months of a year. (The last week of the calendar ends on a Friday.)
     pub fn children(&self) -> Vec<Self> {
         match *self {
             Self::Year(year) => (1..=12).map(|month| Self::Month(year, month)).collect(),
             Self::Month(..) => {
-                let thursdays = self.dates().filter(|date| date.weekday() == Weekday::Thursday);
-                thursdays.map(Self::week_containing).collect()
+                let mut weeks: Vec<Self> = self.dates().map(Self::week_containing).collect();
+                weeks.dedup();
+                weeks
             }
             Self::Week(..) => self.days().collect(),
             Self::Day(_) => Vec::new(),
         }
     }
 
-    /// Its days in order; for a month or a year those of the wall calendar.
+    /// The periods that it is built from, in order; together they are exactly its days. Those of a month are
+    /// the weeks within it, and the days of the weeks that it shares with another month.
+    pub fn parts(&self) -> Vec<Self> {
+        let is_part_of_self = |week: &Self| week.month() == Some(*self);
+        match *self {
+            Self::Month(..) => {
+                let mut parts: Vec<Self> = self
+                    .dates()
+                    .map(|date| {
+                        Some(Self::week_containing(date))
+                            .filter(is_part_of_self)
+                            .unwrap_or(Self::Day(date))
+                    })
+                    .collect();
+                parts.dedup();
+                parts
+            }
+            _ => self.children(),
+        }
+    }
+
+    /// The periods that have it among their [parts](Self::parts).
+    pub fn part_of(&self) -> Vec<Self> {
+        match *self {
+            Self::Year(_) => Vec::new(),
+            Self::Month(year, _) => vec![Self::Year(year)],
+            Self::Week(..) => self.month().into_iter().collect(),
+            Self::Day(date) => {
+                let week = Self::week_containing(date);
+                let month = Some(Self::month_containing(date)).filter(|_| week.month().is_none());
+                std::iter::once(week).chain(month).collect()
+            }
+        }
+    }
+
+    /// The month that it lies in as a whole.
+    fn month(&self) -> Option<Self> {
+        let (first, last) = self.bounds();
+        let month = Self::month_containing(first);
+        (month == Self::month_containing(last)).then_some(month)
+    }
+
+    /// Its days in order.
     pub fn days(&self) -> impl Iterator<Item = Self> + use<> {
         self.dates().map(Self::Day)
     }
@@ -91,30 +138,29 @@ impl Period {
         (zone.day_start(first), last.tomorrow().map_or(Zone::end(), |next| zone.day_start(next)))
     }
 
-    /// Its title: `2026`, `November 2026 (Nov 2 – 29)`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday,
-    /// November 14, 2026`. A month names the days of its weeks, unless they are exactly the month's.
+    /// Its title: `2026`, `November 2026`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday, November 14, 2026`.
     pub fn title(&self) -> String {
         let (first, last) = self.bounds();
         match *self {
             Self::Year(year) => year.to_string(),
-            Self::Month(..) => {
-                let name = first.strftime("%B %Y");
-                match self.bounds_of_weeks() {
-                    Some(days) if days != (first, last) => format!("{name} ({})", name_days(days)),
-                    _ => name.to_string(),
-                }
-            }
+            Self::Month(..) => first.strftime("%B %Y").to_string(),
             Self::Day(date) => date.strftime("%A, %B %-d, %Y").to_string(),
             Self::Week(year, week) => {
-                format!("Week {week} of {year} ({})", name_days((first, last)))
+                let (from, to) = if first.year() != last.year() {
+                    ("%b %-d, %Y", "%b %-d, %Y")
+                } else if first.month() != last.month() {
+                    ("%b %-d", "%b %-d")
+                } else {
+                    ("%b %-d", "%-d")
+                };
+                format!("Week {week} of {year} ({} – {})", first.strftime(from), last.strftime(to))
             }
         }
     }
 
-    /// The first and last day of its children.
-    fn bounds_of_weeks(&self) -> Option<(Date, Date)> {
-        let weeks = self.children();
-        Some((weeks.first()?.bounds().0, weeks.last()?.bounds().1))
+    /// The month of a date.
+    pub fn month_containing(date: Date) -> Self {
+        Self::Month(date.year(), date.month())
     }
 
     /// The ISO week of a date.
@@ -146,18 +192,6 @@ impl Period {
         let (first, last) = self.bounds();
         days_between(first, last)
     }
-}
-
-/// Names a range of days: `Nov 9 – 15`, `Jun 29 – Aug 2`, `Dec 29, 2025 – Jan 4, 2026`.
-fn name_days((first, last): (Date, Date)) -> String {
-    let (from, to) = if first.year() != last.year() {
-        ("%b %-d, %Y", "%b %-d, %Y")
-    } else if first.month() != last.month() {
-        ("%b %-d", "%b %-d")
-    } else {
-        ("%b %-d", "%-d")
-    };
-    format!("{} – {}", first.strftime(from), last.strftime(to))
 }
 
 /// The days between two dates, both included.

@@ -7,6 +7,7 @@ use crate::time_phrase::{TimeSpan, parse_time_phrase};
 
 use super::entry::{merge_entries, sort_key};
 use super::{Contents, ContentsEntry, Depth, ProjectShare};
+use crate::build_periods::weeks_of_parts;
 use tome_home::HomeError;
 
 /// Id prefix of years.
@@ -210,6 +211,18 @@ pub(super) fn load_child_heads(
             let day = id.as_str().rsplit(':').next().unwrap_or_default();
             let segments = store.node_headers(project, &format!("toc:segment:{day}:"), None);
             Ok(segments.collect::<Result<_, _>>()?)
+        }
+        (Level::Month, Some(month)) => {
+            let mut parts = Vec::new();
+            for part in month.parts() {
+                let head = store.node_header(project, &part.id())?;
+                parts.extend(head.filter(|head| !head.removed).map(|head| head.id));
+            }
+            let weeks = weeks_of_parts(&parts).into_iter();
+            weeks
+                .filter_map(|week| store.node_header(project, &week).transpose())
+                .map(|head| Ok(head?))
+                .collect()
         }
         (_, Some(period)) => {
             let mut heads = Vec::new();

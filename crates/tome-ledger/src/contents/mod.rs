@@ -77,8 +77,10 @@ pub struct SegmentEntry {
     pub began: SegmentStartReason,
     /// Whether its last event ends it, whatever follows.
     pub ended: bool,
-    /// The coarsest period in which it is the first segment of its session.
+    /// The coarsest period in which it is the first segment of its session, and so in all shorter ones.
     pub first_of: Option<Level>,
+    /// Except in its week, which began before the month or year that it is the first of.
+    pub continues_week: bool,
     /// The last prompt up to its end that says what is wanted, unless another one wanted something else
     /// after it. A segment that begins in the middle of a turn is about the one of the segment before it.
     pub request: Option<OrderKey>,

@@ -1,6 +1,6 @@
 //! Values of the contents, packed as in codec.rs. Each is the postcard encoding of its struct below,
 //! with the fields in that order; a node of version 1 ends before `work`, a segment of version 1 before the
-//! time and number of its request. Times are milliseconds; kinds and reasons are codes. Data in the key is
+//! time and number of its request; the first period of a segment has its fourth bit since version 3. Times are milliseconds; kinds and reasons are codes. Data in the key is
 //! not repeated.
 
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,9 @@ const NODE_VERSION: u8 = 2;
 /// Nodes without facts, written before version 2.
 const NODE_VERSION_WITHOUT_WORK: u8 = 1;
 const HEADER_VERSION: u8 = 1;
-const SEGMENT_VERSION: u8 = 2;
+const SEGMENT_VERSION: u8 = 3;
+/// Before a week could lie in two months.
+const SEGMENT_VERSION_WITHOUT_SHARED_WEEKS: u8 = 2;
 /// Before segments knew the request that they end with.
 const SEGMENT_VERSION_WITHOUT_REQUEST: u8 = 1;
 const GRIP_VERSION: u8 = 1;
@@ -226,9 +228,11 @@ struct StoredSegment {
     weight: u64,
     began: u8,
     ended: bool,
-    /// 0 for none, 1 for a year, 2 a month, 3 a week, 4 a day.
+    /// 0 for none, 1 for a year, 2 a month, 3 a week, 4 a day; and 8 if its week began before.
     first_of: u8,
 }
+
+const CONTINUES_WEEK: u8 = 8;
 
 const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
 
@@ -243,7 +247,8 @@ pub(super) fn encode_segment(segment: &SegmentEntry) -> Result<Vec<u8>, LedgerEr
         weight: segment.weight,
         began: segment.began.code(),
         ended: segment.ended,
-        first_of: u8::try_from(first_of).unwrap_or(0),
+        first_of: u8::try_from(first_of).unwrap_or(0)
+            | if segment.continues_week { CONTINUES_WEEK } else { 0 },
     };
     let request = segment.request.map(|request| (request.at.0, request.seq));
     pack(SEGMENT_VERSION, &(stored, request))
@@ -254,7 +259,8 @@ pub(super) fn decode_segment(
     location: KvLocation<'_>,
     bytes: &[u8],
 ) -> Result<SegmentEntry, LedgerError> {
-    let known = [SEGMENT_VERSION, SEGMENT_VERSION_WITHOUT_REQUEST];
+    let known =
+        [SEGMENT_VERSION, SEGMENT_VERSION_WITHOUT_SHARED_WEEKS, SEGMENT_VERSION_WITHOUT_REQUEST];
     let (format, body) = unpack(location, &known, bytes)?;
     let (read, request): (StoredSegment, Option<(u64, u64)>) = match format {
         SEGMENT_VERSION_WITHOUT_REQUEST => (decode(location, &body)?, None),
@@ -263,7 +269,7 @@ pub(super) fn decode_segment(
     let (_, prefix) =
         location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
     let (at, seq) = crate::key::split_order_prefix(*prefix);
-    let first_of = match usize::from(read.first_of).checked_sub(1) {
+    let first_of = match usize::from(read.first_of & !CONTINUES_WEEK).checked_sub(1) {
         Some(level) => Some(
             *LEVELS.get(level).ok_or_else(|| location.corrupt("it is the first of no period"))?,
         ),
@@ -279,6 +285,7 @@ pub(super) fn decode_segment(
             .ok_or_else(|| location.corrupt("it began for no known reason"))?,
         ended: read.ended,
         first_of,
+        continues_week: read.first_of & CONTINUES_WEEK != 0,
         request: request.map(|(at, seq)| OrderKey { at: Millis(at), seq }),
     })
 }

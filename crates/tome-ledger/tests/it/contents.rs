@@ -269,6 +269,7 @@ pub(crate) fn segment_entry(at: u64, seq: u64) -> SegmentEntry {
         began: SegmentStartReason::Midnight,
         ended: true,
         first_of: Some(Level::Week),
+        continues_week: false,
         request: Some(order_key(at, seq)),
     }
 }

@@ -20,7 +20,6 @@ use super::calls::CallKind;
 use super::drain::drain;
 use super::grpc_status::{invalid_argument, status_of};
 use super::indexes::store_projections;
-use super::offline_chats::{SPARE_SESSIONS, without_offline_chats};
 use super::request_fields::non_empty;
 use super::state::Daemon;
 
@@ -155,13 +154,14 @@ impl contents_server::Contents for ContentsService {
             0 => SESSIONS_DEFAULT,
             limit => limit.min(SESSIONS_MAX),
         };
-        let (home, is_wide) = (self.0.settings.home.clone(), request.project.is_empty());
-        let query = parse_session_query(request, (limit + SPARE_SESSIONS) as usize)
+        // A demonstration is not the user's work.
+        let offline_chats = self.0.settings.home.offline_root();
+        let outside = request.project.is_empty().then_some(offline_chats);
+        let query = parse_session_query(request, limit as usize)
             .map_err(|error| invalid_argument(&error))?;
+        let query = SessionQuery { outside, ..query };
         self.query(move |contents, waiting| {
-            let list = contents.list_sessions(&query)?;
-            let SessionList { sessions, total, mut skipped } =
-                without_offline_chats(&home, list, is_wide, limit);
+            let SessionList { sessions, total, mut skipped } = contents.list_sessions(&query)?;
             skipped.extend(waiting);
             let sessions = sessions.into_iter().map(session_to_wire).collect();
             Ok(v1::ListSessionsResponse { sessions, skipped, total })
@@ -279,6 +279,7 @@ fn parse_session_query(
         ids: request.ids.iter().map(|id| SessionId::parse(id)).collect::<Result<_, _>>()?,
         sessions_max,
         with_facts: request.with_facts,
+        outside: None,
     })
 }
 

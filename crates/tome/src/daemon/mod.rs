@@ -27,7 +27,6 @@ mod maintenance;
 mod models;
 mod node_rewriter;
 mod notebook;
-mod offline_chats;
 mod projects;
 mod recall;
 mod reflect;

@@ -190,6 +190,13 @@ fn an_offline_chat_is_nowhere_in_the_lists() {
     world.ingest(&event(ONE, folder.to_str().unwrap(), 0, &json!({"text": "Fix the lexer."})));
     let mut chat = world.command(&["chat", "--offline", "--session", "demo"]);
     assert_eq!(World::run(chat.current_dir(&folder), b"hello\n").code, 0);
+    // As many as a page of the list, and later than the session of the agent.
+    let offline = format!("{}/offline{}", world.home().display(), folder.display());
+    let chats = (1..=25).map(|n| {
+        let session = format!("demo-{n}");
+        event(&session, &offline, n, &json!({"text": "hello", "project": offline}))
+    });
+    world.ingest(&chats.collect::<String>());
     let listed = world.tome(&["sessions", "--all-projects", "-n", "1", "--json"]).json_lines();
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["session_id"], ONE);

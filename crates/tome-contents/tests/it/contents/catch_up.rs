@@ -356,3 +356,32 @@ fn concurrent_catch_ups_give_the_same_result_as_one() {
     catch_up(&ledger, &few);
     assert_eq!(latest(&ledger), together);
 }
+
+/// July 31, 2026 is a Friday: the week has days of both months, and each month only its own.
+#[test]
+fn a_month_has_its_own_days_of_a_week_that_it_shares() {
+    let ledger = Memory::default().open();
+    record_events(
+        &ledger,
+        "s1 2026-07-31T20:00:00Z lexer
+         s1 2026-08-01T10:00:00Z parser
+         s2 2026-08-02T10:00:00Z printer",
+    );
+    catch_up(&ledger, &settings());
+    let node = |name: &str| ledger.node(PROJECT, &id(name), None).unwrap().unwrap();
+    let numbers = |name: &str| (node(name).events, node(name).session_count);
+    assert_eq!(numbers("toc:month:2026-07"), (1, 1));
+    assert_eq!(numbers("toc:month:2026-08"), (2, 2));
+    assert_eq!(numbers("toc:week:2026-W31"), (3, 2));
+    assert_eq!(numbers("toc:year:2026"), (3, 2));
+    for month in ["toc:month:2026-07", "toc:month:2026-08"] {
+        assert_eq!(node(month).children, [id("toc:week:2026-W31")]);
+    }
+    assert!(!node("toc:month:2026-07").title.contains("parser"));
+    assert!(verify_contents(&ledger, &settings()).unwrap().is_ok());
+    // A week of which a month has no event is not listed below it.
+    record_events(&ledger, "s3 2026-09-01T10:00:00Z linker");
+    catch_up(&ledger, &settings());
+    assert_eq!(node("toc:month:2026-08").children, [id("toc:week:2026-W31")]);
+    assert_eq!(node("toc:month:2026-09").children, [id("toc:week:2026-W36")]);
+}

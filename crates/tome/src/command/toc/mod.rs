@@ -65,8 +65,8 @@ pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
-        time => match parse_year(time) {
-            Some(year) => toc.show_year(time, &year),
+        time => match parse_year_or_month(time) {
+            Some(id) => toc.show_period(time, &id),
             None => toc.show_time(time),
         },
     }
@@ -85,10 +85,16 @@ fn is_not_found(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
 }
 
-/// The id of a year that was typed as such.
-fn parse_year(text: &str) -> Option<String> {
-    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-    is_year.then(|| format!("{NODE_PREFIX}year:{text}"))
+/// The id of a year or a month that was typed as such: `2026`, `2026-11`.
+fn parse_year_or_month(text: &str) -> Option<String> {
+    let is_number = |text: &str, digits: usize| {
+        text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    match text.split_once('-') {
+        None => is_number(text, 4).then(|| format!("{NODE_PREFIX}year:{text}")),
+        Some((year, month)) => (is_number(year, 4) && is_number(month, 2))
+            .then(|| format!("{NODE_PREFIX}month:{text}")),
+    }
 }
 
 /// One run of `tome toc`: the options and the resolved project.
@@ -142,8 +148,8 @@ impl<'a> TocCommand<'a> {
         Ok(Outcome::Done)
     }
 
-    /// Shows a year with its months, which its days and weeks would hide.
-    fn show_year(&self, time: &str, id: &str) -> Result<Outcome> {
+    /// Shows the page of a year or month, which a list of its days would hide.
+    fn show_period(&self, time: &str, id: &str) -> Result<Outcome> {
         match self.show_node(id) {
             // Says what there is instead.
             Err(error) if is_not_found(&error) => self.show_time(time),
