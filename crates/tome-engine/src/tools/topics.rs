@@ -187,7 +187,7 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
         });
         section("Sessions, latest first", sessions.collect());
     }
-    section("Known about it", page.statements.iter().map(cite).collect());
+    section("Outcomes and corrections", page.statements.iter().map(cite).collect());
     section("Commits", page.commits.iter().map(cite).collect());
     let files = page.files.iter().take(LINES_MAX).map(|file| file.path.clone());
     section("Files", files.collect());
@@ -208,7 +208,9 @@ fn render_problem(fact: &PageFact, state: ProblemState) -> String {
         ProblemState::PassedLater(number) => {
             format!("{}; the command passed later [#{} #{number}]", fact.text, fact.number)
         }
-        ProblemState::Open => format!("{}; not seen to pass since [#{}]", fact.text, fact.number),
+        ProblemState::Open => {
+            format!("{}; still failing when last run [#{}]", fact.text, fact.number)
+        }
     }
 }
 
