@@ -1,4 +1,4 @@
-//! Errors of the engine.
+//! Errors of a home.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ pub enum HomeError {
     #[error(transparent)]
     Notebook(#[from] NotebookError),
     /// A summarizer failed. The crate that runs it knows the type of the cause.
-    #[error("cannot summarise events: {0}")]
+    #[error("cannot summarize events: {0}")]
     Summary(Box<dyn std::error::Error + Send + Sync>),
     /// A projection left something out; everything else is done.
     #[error("cannot write a {what}: {problem}")]
