@@ -28,7 +28,7 @@ pub struct MergedSession {
     pub duplicates: u64,
 }
 
-/// The outcome of a repair.
+/// The outcome of merging sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergedSessions {
     /// The sessions that were split.

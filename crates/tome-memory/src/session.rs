@@ -86,7 +86,8 @@ impl SessionInfo {
         }
     }
 
-    /// Converts an event to the one that the ledger returns for it.
+    /// Converts an event to approximately the one that the ledger returns for it: its project is the
+    /// working directory, because only the home knows which project that belongs to.
     pub fn to_event(&self, event: &SessionEvent) -> Event {
         self.to_draft(event).into_event(event.id.clone(), self.cwd.clone(), event.at)
     }
