@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId};
 
+use crate::activity::{WeekActivity, count_weeks};
 use crate::builder::{Topic, TopicMap};
-use crate::extent::{WeekActivity, count_weeks};
 use crate::limits::{ENTRIES_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
 use crate::path::base_name;
