@@ -41,7 +41,7 @@ impl Engine {
         if self.stores().is_open(&ledger) {
             return Err(HomeError::InUse(ledger));
         }
-        let kept = projects.absorb(from, into)?;
+        let kept = projects.merge_into(from, into)?;
         Ok(MergedProject { events, notes, kept })
     }
 

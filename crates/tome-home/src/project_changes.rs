@@ -122,7 +122,7 @@ impl Projects {
 
     /// Records that the folders of one project belong to another, and sets its folder in the home aside.
     /// Returns where that is kept.
-    pub fn absorb(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
+    pub fn merge_into(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
         let Some(gone) = self.lock().projects.get(from).cloned() else {
             return Err(unknown(from));
         };
