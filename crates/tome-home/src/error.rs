@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use tome_ledger::LedgerError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_notebook::NotebookError;
 
 /// A failure that the caller can act on.
@@ -12,7 +12,7 @@ use tome_notebook::NotebookError;
 pub enum HomeError {
     /// The input is invalid.
     #[error(transparent)]
-    Invalid(#[from] ModelError),
+    Invalid(#[from] InvalidInput),
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),

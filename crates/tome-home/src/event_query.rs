@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tome_ledger::{EventPosition, EventRange, LedgerError, OrderKey, ScanDirection};
-use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId};
+use tome_model::{Agent, Event, EventId, EventKind, InvalidInput, Millis, SessionId};
 
 use crate::{HomeError, Store, Stores};
 
@@ -364,7 +364,7 @@ struct PageEnd {
 }
 
 impl PageEnd {
-    fn parse(text: &str) -> Result<Self, ModelError> {
+    fn parse(text: &str) -> Result<Self, InvalidInput> {
         let mut parts = text.splitn(3, ':');
         let mut part = || parts.next();
         let parsed = (|| {
@@ -376,7 +376,7 @@ impl PageEnd {
         })();
         parsed
             .filter(|end| end.to_string() == text && !end.store.is_empty())
-            .ok_or_else(|| ModelError::invalid("continuation", "was not made by GetEvents"))
+            .ok_or_else(|| InvalidInput::invalid("continuation", "was not made by GetEvents"))
     }
 
     /// Returns how far a store has been read, in either direction. At the page's last millisecond,

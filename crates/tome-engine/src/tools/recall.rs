@@ -11,7 +11,7 @@ mod tests;
 mod timeline;
 
 use serde_json::{Value, json};
-use tome_model::{Agent, Millis, ModelError, truncate_to};
+use tome_model::{Agent, InvalidInput, Millis, truncate_to};
 
 use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
@@ -185,7 +185,7 @@ fn require_query(args: &mut ToolArgs) -> Result<String> {
 /// Takes an argument with a fixed set of values.
 fn take_named<T>(args: &mut ToolArgs, names: &'static [&'static str]) -> Result<Option<T>>
 where
-    T: std::str::FromStr<Err = ModelError>,
+    T: std::str::FromStr<Err = InvalidInput>,
 {
     let name = args.take_text(names)?.filter(|name| !name.is_empty());
     let value = name.map(|name| name.parse::<T>()).transpose();

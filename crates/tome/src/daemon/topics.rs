@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tome_engine::path_in_project;
 use tome_home::HomeError;
-use tome_model::{ModelError, truncate_to};
+use tome_model::{InvalidInput, truncate_to};
 use tome_proto::v1;
 use tome_proto::v1::topics_server::Topics;
 use tome_topics::{
@@ -152,7 +152,7 @@ fn parse_kind(kind: &str) -> Result<TopicKind, HomeError> {
         let names: Vec<&str> = TopicKind::ALL.iter().map(|kind| kind.as_str()).collect();
         let kind = truncate_to(kind, 80);
         let problem = format!("{kind:?} is not known: use one of {}", names.join(", "));
-        ModelError::invalid("kind", problem).into()
+        InvalidInput::invalid("kind", problem).into()
     })
 }
 
