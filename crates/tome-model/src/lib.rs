@@ -30,6 +30,8 @@ pub use agent::Agent;
 pub use delivery::{DeliveredDraft, DeliveryId, DeliveryPart};
 pub use draft::{Draft, Identity};
 pub use error::InvalidInput;
+// The former name, until the last module that uses it has changed.
+pub use error::InvalidInput as ModelError;
 pub use event::{Event, EventKind, NO_RESULT_META_KEY, Role, Tool, is_marked_failed};
 pub use event_line::EventLine;
 pub use fact::{Fact, FactKind, Work};
