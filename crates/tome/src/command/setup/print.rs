@@ -145,7 +145,7 @@ fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize
             writeln!(out, "      {DIM}…{RESET}")?;
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (colour, sign) = match change.tag() {
+            let (color, sign) = match change.tag() {
                 ChangeTag::Equal => (DIM, ' '),
                 ChangeTag::Delete => (RED, '-'),
                 ChangeTag::Insert => (GREEN, '+'),
@@ -161,7 +161,7 @@ fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize
                 usize::MAX => line,
                 _ => tome_terminal::truncate_end(&line, room),
             };
-            writeln!(out, "    {colour}{sign} {line}{RESET}")?;
+            writeln!(out, "    {color}{sign} {line}{RESET}")?;
         }
     }
     if changed > shown {
