@@ -263,7 +263,7 @@ impl ChatLoop<'_> {
             LatestPrompt::Answered if reflects => self.reflect(),
             LatestPrompt::Failed if reflects => {
                 self.screen.show_note(
-                    "· no reflection, because the model failed; the chat is reflected on when it ends the next time",
+                    "· skipped the reflection because the model failed; it will run when this chat next ends",
                 );
             }
             LatestPrompt::Answered | LatestPrompt::Failed => {}

@@ -87,9 +87,9 @@ impl Screen {
                     write!(err, "{DIM}· {}{RESET}", shown.trim_end()).and_then(|()| err.flush());
             }
             AgentEvent::ToolEnd { result, .. } => {
-                let (colour, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
+                let (color, gist) = if result.failed { (YELLOW, "✗ ") } else { (DIM, "→ ") };
                 let gist = format!("{gist}{}", summarize_result(result));
-                let _ = writeln!(tome_terminal::stderr(), " {colour}{gist}{RESET}");
+                let _ = writeln!(tome_terminal::stderr(), " {color}{gist}{RESET}");
             }
             AgentEvent::Injected { why, .. } => self.show_note(describe_injection(why)),
             AgentEvent::Compacted(made) => {

@@ -97,7 +97,7 @@ fn failure_hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         ModelFailure::SpawnFailed { .. }
         | ModelFailure::CommandFailed { .. }
         | ModelFailure::Misconfigured(_) => {
-            ("misconfigured", "`tome config` shows every setting and where it comes from")
+            ("misconfigured", "`tome config --all` shows every setting and where it comes from")
         }
         ModelFailure::Cancelled => (UserError::STOPPED, "ask again at any time"),
     }

@@ -5,18 +5,18 @@ use std::process::Child;
 
 use crate::UserFolders;
 
-/// Sends SIGTERM to a process, or SIGKILL if `firmly`. Returns whether the signal was sent.
-pub fn signal_process(pid: u32, firmly: bool) -> bool {
+/// Sends SIGTERM to a process, or SIGKILL if `force`. Returns whether the signal was sent.
+pub fn signal_process(pid: u32, force: bool) -> bool {
     #[cfg(unix)]
     {
         let signal =
-            if firmly { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
+            if force { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
         let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
     }
     #[cfg(not(unix))]
     {
-        let _ = (pid, firmly);
+        let _ = (pid, force);
         false
     }
 }

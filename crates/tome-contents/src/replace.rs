@@ -107,7 +107,7 @@ pub fn list_unpolished(
     let after = after.and_then(|after| after.split_once(' '));
     let after = after.and_then(|(id, project)| Some((NodeId::parse(id).ok()?, project)));
     let mut answer = UnpolishedPage::default();
-    let mut looked_at = 0;
+    let mut scanned = 0;
     for project in ledger.contents_projects()? {
         let seen = after.as_ref().filter(|(_, seen)| *seen == project).map(|(id, _)| id);
         if after.as_ref().is_some_and(|(_, seen)| *seen > project.as_str()) {
@@ -118,7 +118,7 @@ pub fn list_unpolished(
             let behind = seen.filter(|_| n == skip);
             for head in ledger.node_headers(&project, prefix, behind) {
                 let head = head?;
-                looked_at += 1;
+                scanned += 1;
                 if !head.removed
                     && !head.open
                     && head.version == head.base
@@ -126,7 +126,7 @@ pub fn list_unpolished(
                 {
                     answer.nodes.push(ProjectNode { project: project.clone(), node });
                 }
-                if answer.nodes.len() >= nodes_max || looked_at >= POLISH_SCANNED_MAX {
+                if answer.nodes.len() >= nodes_max || scanned >= POLISH_SCANNED_MAX {
                     answer.more_after = Some(format!("{} {project}", head.id));
                     return Ok(answer);
                 }

@@ -82,7 +82,8 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Opens a home. Reads and writes nothing yet.
+    /// Opens a home. Reads its project folders, restores damaged `project.toml` files and finishes
+    /// rewrites of stores that were interrupted; keeps no store open yet.
     pub fn open(settings: EngineSettings, clock: Arc<dyn Clock>) -> Result<Self, PatternError> {
         let EngineSettings { home, redact, .. } = settings;
         let sealer = Sealer::new(Redactor::new(&redact)?, settings.text_bytes_max);

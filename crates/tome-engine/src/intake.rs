@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::{AppendedEvent, NewEvent};
-use tome_model::{Clock, DeliveredDraft, Draft, EventKind, ModelError};
+use tome_model::{Clock, DeliveredDraft, Draft, EventKind, InvalidInput};
 
 use crate::Sealer;
 use tome_home::{GitLocation, HomeError, LinkedWorktree, SessionIndex, StoreMode, Stores};
@@ -106,7 +106,7 @@ impl Intake {
             };
             let event = NewEvent::encode(draft, root.clone(), arrived).with_delivery(delivery);
             if let Some(problem) = event.problem() {
-                results.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
+                results.push(Err(Arc::new(InvalidInput::invalid("event", problem).into())));
                 continue;
             }
             results.push(placeholder_result());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tome_home::{HomeError, NotebookOwner, layout};
-use tome_model::{ModelError, Scope};
+use tome_model::{InvalidInput, Scope};
 
 use crate::Engine;
 use crate::backup::{copy_notebook, merge_notebook};
@@ -29,7 +29,7 @@ impl Engine {
         let projects = self.stores().projects();
         let (Some(folder), true) = (projects.find_folder(from), from != into) else {
             let problem = format!("{from} cannot be merged into {into}");
-            return Err(ModelError::invalid("project", problem).into());
+            return Err(InvalidInput::invalid("project", problem).into());
         };
         if projects.find_folder(into).is_none() {
             return Err(HomeError::NotFound(format!("there is no project {into}")));
@@ -41,7 +41,7 @@ impl Engine {
         if self.stores().is_open(&ledger) {
             return Err(HomeError::InUse(ledger));
         }
-        let kept = projects.absorb(from, into)?;
+        let kept = projects.merge_into(from, into)?;
         Ok(MergedProject { events, notes, kept })
     }
 

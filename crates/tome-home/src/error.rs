@@ -1,10 +1,10 @@
-//! Errors of the engine.
+//! Errors of a home.
 
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use tome_ledger::LedgerError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_notebook::NotebookError;
 
 /// A failure that the caller can act on.
@@ -12,7 +12,7 @@ use tome_notebook::NotebookError;
 pub enum HomeError {
     /// The input is invalid.
     #[error(transparent)]
-    Invalid(#[from] ModelError),
+    Invalid(#[from] InvalidInput),
     /// The ledger failed.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
@@ -20,7 +20,7 @@ pub enum HomeError {
     #[error(transparent)]
     Notebook(#[from] NotebookError),
     /// A summarizer failed. The crate that runs it knows the type of the cause.
-    #[error("cannot summarise events: {0}")]
+    #[error("cannot summarize events: {0}")]
     Summary(Box<dyn std::error::Error + Send + Sync>),
     /// A projection left something out; everything else is done.
     #[error("cannot write a {what}: {problem}")]

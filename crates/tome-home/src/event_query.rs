@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tome_ledger::{EventPosition, EventRange, LedgerError, OrderKey, ScanDirection};
-use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId};
+use tome_model::{Agent, Event, EventId, EventKind, InvalidInput, Millis, SessionId};
 
 use crate::{HomeError, Store, Stores};
 
@@ -84,11 +84,11 @@ impl Stores {
         paths.sort_by_cached_key(|path| store_name(path));
         let waves = paths.chunks(WAVE_STORES);
         let _wide_scan = (waves.len() > 1).then(|| self.lock_wide_scan());
-        let looked_at_max = (SCANNED_EVENTS_MAX / waves.len().max(1)).max(SCANNED_EVENTS_MIN);
+        let scanned_max = (SCANNED_EVENTS_MAX / waves.len().max(1)).max(SCANNED_EVENTS_MIN);
         let mut page = PageBuilder::default();
         for (n, wave) in waves.enumerate() {
             let stores = self.open_wave(query, n * WAVE_STORES, wave, &mut page)?;
-            page.read_stores(&stores, query, end.as_ref(), looked_at_max)?;
+            page.read_stores(&stores, query, end.as_ref(), scanned_max)?;
             page.report_damage(&stores);
         }
         // Not one store could be read.
@@ -234,7 +234,7 @@ impl PageBuilder {
         stores: &[(usize, Store)],
         query: &EventQuery,
         end: Option<&PageEnd>,
-        looked_at_max: usize,
+        scanned_max: usize,
     ) -> Result<(), HomeError> {
         let range = |store: &Store| query.range_for_store(end, &store_name(store.path()));
         let streams =
@@ -243,7 +243,7 @@ impl PageBuilder {
         for n in 0..stores.len() {
             self.record_read_error(heads.advance(n), query)?;
         }
-        let (mut looked_at, mut events, mut bytes) = (0, 0, 0);
+        let (mut scanned, mut events, mut bytes) = (0, 0, 0);
         loop {
             let next =
                 if query.newest_first { heads.next.pop_last() } else { heads.next.pop_first() };
@@ -255,13 +255,13 @@ impl PageBuilder {
                 break;
             }
             self.record_read_error(heads.advance(n), query)?;
-            looked_at += 1;
+            scanned += 1;
             if query.matches_event(&event) {
                 events += 1;
                 bytes += estimate_bytes(&event);
                 self.found.insert(position, event);
             }
-            if query.is_full(events, bytes) || looked_at >= looked_at_max {
+            if query.is_full(events, bytes) || scanned >= scanned_max {
                 self.has_more |= !heads.next.is_empty();
                 self.truncate_at(position, query);
                 break;
@@ -364,7 +364,7 @@ struct PageEnd {
 }
 
 impl PageEnd {
-    fn parse(text: &str) -> Result<Self, ModelError> {
+    fn parse(text: &str) -> Result<Self, InvalidInput> {
         let mut parts = text.splitn(3, ':');
         let mut part = || parts.next();
         let parsed = (|| {
@@ -376,7 +376,7 @@ impl PageEnd {
         })();
         parsed
             .filter(|end| end.to_string() == text && !end.store.is_empty())
-            .ok_or_else(|| ModelError::invalid("continuation", "was not made by GetEvents"))
+            .ok_or_else(|| InvalidInput::invalid("continuation", "was not made by GetEvents"))
     }
 
     /// Returns how far a store has been read, in either direction. At the page's last millisecond,

@@ -28,7 +28,7 @@ pub struct MergedSession {
     pub duplicates: u64,
 }
 
-/// The outcome of a repair.
+/// The outcome of merging sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergedSessions {
     /// The sessions that were split.
@@ -41,7 +41,7 @@ type SessionKey = (Agent, SessionId);
 
 impl Stores {
     /// Merges the sessions that are split over projects; a dry run only lists them.
-    pub fn merge_sessions(&self, is_dry: bool) -> Result<MergedSessions, HomeError> {
+    pub fn merge_sessions(&self, dry_run: bool) -> Result<MergedSessions, HomeError> {
         let index = self.session_index()?;
         let split = find_split_sessions(self.load_stored_sessions(), index);
         let mut repaired = MergedSessions::default();
@@ -50,13 +50,13 @@ impl Stores {
         for session in split {
             let mut merged = MergedSession { session, events: 0, duplicates: 0 };
             for from in merged.session.elsewhere.clone() {
-                self.copy_session(&from, is_dry, &mut merged)?;
+                self.copy_session(&from, dry_run, &mut merged)?;
                 let key = (merged.session.agent.clone(), merged.session.session.clone());
                 leaving.entry(from).or_default().insert(key, merged.session.project.clone());
             }
             repaired.sessions.push(merged);
         }
-        if is_dry {
+        if dry_run {
             return Ok(repaired);
         }
         if self.mode() == StoreMode::Unified {
@@ -96,7 +96,7 @@ impl Stores {
     fn copy_session(
         &self,
         from: &str,
-        is_dry: bool,
+        dry_run: bool,
         merged: &mut MergedSession,
     ) -> Result<(), HomeError> {
         let Some(path) = self.find_store_path(from) else { return Ok(()) };
@@ -116,14 +116,16 @@ impl Stores {
             }
             match choose_event_id(&goal, &event)? {
                 None => merged.duplicates += 1,
-                Some(id) if !is_dry => batch.push(encode_event(event, id, &merged.session.project)),
+                Some(id) if !dry_run => {
+                    batch.push(encode_event(event, id, &merged.session.project))
+                }
                 Some(_) => {}
             }
             if batch.len() >= BATCH_EVENTS {
                 goal.append(std::mem::take(&mut batch))?;
             }
         }
-        if !is_dry && !is_one_store {
+        if !dry_run && !is_one_store {
             source.copy_dedup_entries(&goal)?;
             goal.append(batch)?;
         }

@@ -14,7 +14,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
+use tome_model::{Clock, InvalidInput, Millis, Scope, SessionId};
 use tome_notebook::{Notebook, NotebookRules};
 
 use crate::folder_path::is_foreign_path;
@@ -194,7 +194,7 @@ impl Notebooks {
 
     fn resolve_project(&self, whose: &NotebookOwner) -> Result<String, HomeError> {
         let cwd = whose.cwd.as_deref().filter(|cwd| !cwd.is_empty()).ok_or_else(|| {
-            ModelError::invalid(
+            InvalidInput::invalid(
                 "cwd",
                 "is missing: give the project's working directory, or use scope coder",
             )
@@ -202,7 +202,7 @@ impl Notebooks {
         if !Path::new(cwd).is_absolute() && !is_foreign_path(cwd) {
             let shown = tome_model::truncate_to(cwd, 200);
             let problem = format!("{shown:?} is not an absolute path");
-            return Err(ModelError::invalid("cwd", problem).into());
+            return Err(InvalidInput::invalid("cwd", problem).into());
         }
         Ok(self.projects.resolve_project_or_guess(cwd, None))
     }
@@ -257,7 +257,7 @@ fn close_surplus(kept: &mut Vec<OpenNotebook>) {
 
 fn require_session(whose: &NotebookOwner) -> Result<SessionId, HomeError> {
     let session = whose.session.as_deref().ok_or_else(|| {
-        ModelError::invalid("session_id", "is missing: give the session whose notebook is meant")
+        InvalidInput::invalid("session_id", "is missing: give the session whose notebook is meant")
     })?;
     Ok(SessionId::parse(session)?)
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use tome_ledger::Ledger;
-use tome_model::{Agent, ModelError, SessionId, truncate_to};
+use tome_model::{Agent, InvalidInput, SessionId, truncate_to};
 
 use crate::durable::sync_folder;
 use crate::merge_sessions::{choose_event_id, encode_event};
@@ -89,13 +89,13 @@ impl Projects {
         if !is_plain {
             let shown = truncate_to(name, 80);
             let problem = format!("{shown:?} cannot be a name: use letters and digits, and no /");
-            return Err(ModelError::invalid("name", problem).into());
+            return Err(InvalidInput::invalid("name", problem).into());
         }
         if let Some(other) =
             self.list().into_iter().find(|one| one.name == name && one.root != root)
         {
             let problem = format!("{name:?} is the name of {}", other.folder);
-            return Err(ModelError::invalid("name", problem).into());
+            return Err(InvalidInput::invalid("name", problem).into());
         }
         self.change(root, |entry| entry.record.name = Some(name.to_owned()))
     }
@@ -107,7 +107,7 @@ impl Projects {
             let problem = format!(
                 "{folder} is a project already; merge it first: `tome projects merge {folder} {root}`"
             );
-            return Err(ModelError::invalid("folder", problem).into());
+            return Err(InvalidInput::invalid("folder", problem).into());
         }
         // The name is derived from the folder unless it is given; people go on calling it the same.
         let name = self.list().into_iter().find(|one| one.root == root).map(|one| one.name);
@@ -122,7 +122,7 @@ impl Projects {
 
     /// Records that the folders of one project belong to another, and sets its folder in the home aside.
     /// Returns where that is kept.
-    pub fn absorb(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
+    pub fn merge_into(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
         let Some(gone) = self.lock().projects.get(from).cloned() else {
             return Err(unknown(from));
         };
@@ -150,7 +150,7 @@ impl Projects {
             return Err(unknown(root));
         };
         if has_notes(&entry.folder) {
-            return Err(ModelError::invalid("project", "it has notes").into());
+            return Err(InvalidInput::invalid("project", "it has notes").into());
         }
         std::fs::remove_dir_all(&entry.folder).map_err(HomeError::file("remove", &entry.folder))?;
         self.lock().projects.remove(root);
@@ -192,7 +192,7 @@ impl Stores {
         if self.mode() == StoreMode::Unified {
             let problem =
                 "projects cannot be merged in one ledger for all (store.mode = \"unified\")";
-            return Err(ModelError::invalid("store.mode", problem).into());
+            return Err(InvalidInput::invalid("store.mode", problem).into());
         }
         let mut copied = 0;
         let mut sessions: HashMap<(Agent, SessionId), ()> = HashMap::new();

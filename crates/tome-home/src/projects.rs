@@ -17,7 +17,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::Deserialize;
-use tome_model::{Millis, ModelError};
+use tome_model::{InvalidInput, Millis};
 
 use crate::durable::sync_folder;
 use crate::folder_path::{guess_repository_of_worktree, is_foreign_path, normalize_path};
@@ -299,7 +299,7 @@ impl Projects {
         now: Millis,
     ) -> Result<bool, HomeError> {
         let record = ProjectRecord::deserialize(record)
-            .map_err(|error| ModelError::invalid("project", error.to_string()))?;
+            .map_err(|error| InvalidInput::invalid("project", error.to_string()))?;
         check_root(&record.root)?;
         let is_new = self.find_folder(&record.root).is_none();
         self.ensure_folder(&record.root, now)?;

@@ -1,6 +1,6 @@
 //! Checks the roots of projects that come from outside.
 
-use tome_model::{ModelError, limits};
+use tome_model::{InvalidInput, limits};
 
 use crate::HomeError;
 
@@ -14,5 +14,5 @@ pub(crate) fn check_root(root: &str) -> Result<(), HomeError> {
         return Ok(());
     }
     let shown = tome_model::truncate_to(root, 80);
-    Err(ModelError::invalid("project", format!("{shown:?} is not an absolute path")).into())
+    Err(InvalidInput::invalid("project", format!("{shown:?} is not an absolute path")).into())
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tome_ledger::{EventRange, Ledger, StorageEngine};
-use tome_model::{Clock, Millis, ModelError};
+use tome_model::{Clock, InvalidInput, Millis};
 
 use crate::durable::sync_folder;
 use crate::session_index::StoredSession;
@@ -61,12 +61,12 @@ impl StoreMode {
 }
 
 impl FromStr for StoreMode {
-    type Err = ModelError;
-    fn from_str(text: &str) -> Result<Self, ModelError> {
+    type Err = InvalidInput;
+    fn from_str(text: &str) -> Result<Self, InvalidInput> {
         match text {
             "per-project" => Ok(Self::PerProject),
             "unified" => Ok(Self::Unified),
-            _ => Err(ModelError::invalid(
+            _ => Err(InvalidInput::invalid(
                 "store.mode",
                 format!("{text:?} is not known: use per-project or unified"),
             )),

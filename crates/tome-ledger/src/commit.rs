@@ -122,7 +122,7 @@ fn cursor_key(projection: &str) -> Result<&[u8], LedgerError> {
             projection: tome_model::truncate_to(projection, PROJECTION_NAME_BYTES_MAX).to_owned(),
             at: 0,
             upto: 0,
-            problem: "a worker's name must have 1 to 128 bytes",
+            problem: "a projection's name must have 1 to 128 bytes",
         });
     }
     Ok(projection.as_bytes())

@@ -128,7 +128,7 @@ pub enum LedgerError {
         seen: u32,
     },
     /// A projection's commit does not fit its cursor.
-    #[error("worker {projection:?} cannot go from {at} to {upto}: {problem}")]
+    #[error("projection {projection:?} cannot go from {at} to {upto}: {problem}")]
     InvalidCommit {
         /// The projection.
         projection: String,

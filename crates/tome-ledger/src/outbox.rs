@@ -77,7 +77,7 @@ pub(crate) fn decode_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, L
     Ok(entries)
 }
 
-type ParsedPosition<'a> = (Result<EventPosition, tome_model::ModelError>, &'a [u8]);
+type ParsedPosition<'a> = (Result<EventPosition, tome_model::InvalidInput>, &'a [u8]);
 
 fn decode_position(bytes: &[u8]) -> Option<ParsedPosition<'_>> {
     let (at, rest) = bytes.split_first_chunk::<8>()?;

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tome_home::HomeError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_redact::PatternError;
 
 /// A memory operation failed. A tool that rejects its arguments returns an answer instead.
@@ -16,7 +16,7 @@ pub enum MemoryError {
     Pattern(#[from] PatternError),
     /// The input is invalid.
     #[error(transparent)]
-    Invalid(#[from] ModelError),
+    Invalid(#[from] InvalidInput),
     /// The memory cannot be reached, opened or written.
     #[error("memory is unavailable: {0}")]
     Unavailable(String),

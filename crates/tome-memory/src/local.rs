@@ -51,7 +51,9 @@ pub struct LocalMemory {
 }
 
 impl LocalMemory {
-    /// Opens the memory of a session. Nothing is written until an event or a note is stored.
+    /// Opens the memory of a session. Reads the project folders of the home, restores damaged
+    /// `project.toml` files and finishes rewrites of stores that were interrupted; a new home is not
+    /// created until an event or a note is stored.
     pub fn open(settings: LocalMemorySettings) -> Result<Self, MemoryError> {
         let LocalMemorySettings { home, session: who, clock, zone } = settings;
         let settings = EngineSettings::new(Home::at(home), zone);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 use tome_model::{
-    Agent, Draft, Event, EventId, EventKind, Identity, Millis, ModelError, SessionId, Tool,
+    Agent, Draft, Event, EventId, EventKind, Identity, InvalidInput, Millis, SessionId, Tool,
 };
 
 /// Identifies a session: the agent, the session id and the working directory.
@@ -38,7 +38,7 @@ impl SessionInfo {
     pub const DEFAULT_AGENT: &str = "tome";
 
     /// Creates a session of the agent `tome`.
-    pub fn new(session: &str, cwd: impl Into<String>) -> Result<Self, ModelError> {
+    pub fn new(session: &str, cwd: impl Into<String>) -> Result<Self, InvalidInput> {
         Self::for_agent(Self::DEFAULT_AGENT, session, cwd)
     }
 
@@ -47,7 +47,7 @@ impl SessionInfo {
         agent: &str,
         session: &str,
         cwd: impl Into<String>,
-    ) -> Result<Self, ModelError> {
+    ) -> Result<Self, InvalidInput> {
         Ok(Self {
             agent: Agent::parse(agent)?,
             session: SessionId::parse(session)?,
@@ -86,7 +86,8 @@ impl SessionInfo {
         }
     }
 
-    /// Converts an event to the one that the ledger returns for it.
+    /// Converts an event to approximately the one that the ledger returns for it: its project is the
+    /// working directory, because only the home knows which project that belongs to.
     pub fn to_event(&self, event: &SessionEvent) -> Event {
         self.to_draft(event).into_event(event.id.clone(), self.cwd.clone(), event.at)
     }

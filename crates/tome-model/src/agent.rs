@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelError, limits};
+use crate::{InvalidInput, limits};
 
 /// The name of a coding agent. Five are built in; any other name in the same alphabet is accepted,
 /// so that scripts can record other agents.
@@ -15,17 +15,17 @@ impl Agent {
     pub const KNOWN: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
 
     /// Validates a name: lowercase letters, digits, `.`, `_` and `-`. `claude` means `claude-code`.
-    pub fn parse(name: &str) -> Result<Self, ModelError> {
+    pub fn parse(name: &str) -> Result<Self, InvalidInput> {
         let name = name.trim();
         if name.is_empty() {
-            return Err(ModelError::Missing { field: "agent" });
+            return Err(InvalidInput::Missing { field: "agent" });
         }
         let fits = name.len() <= limits::AGENT_BYTES_MAX
             && name
                 .bytes()
                 .all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b"._-".contains(&b));
         if !fits {
-            return Err(ModelError::invalid(
+            return Err(InvalidInput::invalid(
                 "agent",
                 format!(
                     "{:?} is not a name: use up to {} lowercase letters, digits, '.', '_' or '-'",
@@ -56,7 +56,7 @@ impl std::fmt::Display for Agent {
 }
 
 impl TryFrom<String> for Agent {
-    type Error = ModelError;
+    type Error = InvalidInput;
     fn try_from(name: String) -> Result<Self, Self::Error> {
         Self::parse(&name)
     }

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::{Draft, Millis, ModelError, ulid};
+use crate::{Draft, InvalidInput, Millis, ulid};
 
 /// The id of a delivery: a ULID, so that ids sort by the time the hook started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,9 +44,9 @@ impl DeliveryId {
     }
 
     /// Parses the printed form.
-    pub fn parse(text: &str) -> Result<Self, ModelError> {
+    pub fn parse(text: &str) -> Result<Self, InvalidInput> {
         let bits = ulid::parse(text).and_then(|text| ulid::decode(&text));
-        bits.map(Self).ok_or_else(|| ModelError::invalid("delivery", "is not a ULID"))
+        bits.map(Self).ok_or_else(|| InvalidInput::invalid("delivery", "is not a ULID"))
     }
 }
 
@@ -67,8 +67,8 @@ pub struct DeliveryPart {
 
 impl DeliveryPart {
     /// Parses the printed form.
-    pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let invalid = || ModelError::invalid("delivery", "is not a ULID, a dash and a number");
+    pub fn parse(text: &str) -> Result<Self, InvalidInput> {
+        let invalid = || InvalidInput::invalid("delivery", "is not a ULID, a dash and a number");
         let (id, part) = text.split_once('-').ok_or_else(invalid)?;
         Ok(Self { id: DeliveryId::parse(id)?, part: part.parse().map_err(|_| invalid())? })
     }

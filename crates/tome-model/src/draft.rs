@@ -86,7 +86,7 @@ fn nests_at_most(value: &Value, depth: usize) -> bool {
     }
 }
 
-/// How duplicates of an event are recognised.
+/// How duplicates of an event are recognized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Identity {
     /// The event has an id of its own: stored once, whenever it arrives again.

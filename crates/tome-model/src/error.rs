@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// An invalid value from outside; the message states what is accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum ModelError {
+pub enum InvalidInput {
     /// A required field is missing or empty.
     #[error("{field} is missing")]
     Missing {
@@ -21,7 +21,7 @@ pub enum ModelError {
     },
 }
 
-impl ModelError {
+impl InvalidInput {
     /// Creates `Invalid`.
     pub fn invalid(field: &'static str, problem: impl Into<String>) -> Self {
         Self::Invalid { field, problem: problem.into() }

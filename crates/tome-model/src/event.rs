@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::{Agent, EventId, Millis, ModelError, SessionId};
+use crate::{Agent, EventId, InvalidInput, Millis, SessionId};
 
 /// An event of a session. Its JSON can be parsed back: transcripts serve as backups.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -81,13 +81,13 @@ macro_rules! named {
         }
 
         impl FromStr for $name {
-            type Err = ModelError;
-            fn from_str(text: &str) -> Result<Self, ModelError> {
+            type Err = InvalidInput;
+            fn from_str(text: &str) -> Result<Self, InvalidInput> {
                 match text {
                     $($text => Ok(Self::$variant),)+
                     _ => {
                         let names: Vec<&str> = Self::ALL.iter().map(|one| one.as_str()).collect();
-                        Err(ModelError::invalid($field, format!(
+                        Err(InvalidInput::invalid($field, format!(
                             "{:?} is not known: use one of {}", crate::truncate_to(text, 80), names.join(", "))))
                     }
                 }
@@ -95,8 +95,8 @@ macro_rules! named {
         }
 
         impl TryFrom<String> for $name {
-            type Error = ModelError;
-            fn try_from(text: String) -> Result<Self, ModelError> {
+            type Error = InvalidInput;
+            fn try_from(text: String) -> Result<Self, InvalidInput> {
                 text.parse()
             }
         }

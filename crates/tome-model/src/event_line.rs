@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{
-    Agent, Draft, EventId, EventKind, Identity, Millis, ModelError, Role, SessionId, Tool, limits,
+    Agent, Draft, EventId, EventKind, Identity, InvalidInput, Millis, Role, SessionId, Tool, limits,
 };
 
 /// An event as a line of JSON.
@@ -56,12 +56,12 @@ pub struct EventLine {
 
 impl EventLine {
     /// Parses a line.
-    pub fn parse(line: &str) -> Result<Self, ModelError> {
+    pub fn parse(line: &str) -> Result<Self, InvalidInput> {
         serde_json::from_str(line).map_err(|error| {
             let text = error.to_string();
             // serde_json counts columns within the line; the caller adds the line number.
             let what = text.split(" at line 1 column").next().unwrap_or(&text);
-            ModelError::invalid("line", format!("is not an event: {what}"))
+            InvalidInput::invalid("line", format!("is not an event: {what}"))
         })
     }
 
@@ -71,7 +71,7 @@ impl EventLine {
     }
 
     /// Validates all fields and builds the draft.
-    pub fn into_draft(self) -> Result<Draft, ModelError> {
+    pub fn into_draft(self) -> Result<Draft, InvalidInput> {
         let agent = Agent::parse(&self.agent)?;
         let session = SessionId::parse(&self.session_id)?;
         let kind: EventKind = self.kind.parse()?;
@@ -140,20 +140,20 @@ impl From<Draft> for EventLine {
 
 /// Validates an absolute path. Windows drives are accepted everywhere, so that a history can be
 /// read on another machine.
-fn check_absolute_path(field: &'static str, path: String) -> Result<String, ModelError> {
+fn check_absolute_path(field: &'static str, path: String) -> Result<String, InvalidInput> {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
     if path.is_empty() {
-        return Err(ModelError::Missing { field });
+        return Err(InvalidInput::Missing { field });
     }
     if !(path.starts_with(['/', '\\']) || drive) {
-        return Err(ModelError::invalid(
+        return Err(InvalidInput::invalid(
             field,
             format!("{:?} has to be an absolute path", crate::truncate_to(&path, 80)),
         ));
     }
     if path.len() > limits::PATH_BYTES_MAX || path.contains('\0') {
-        return Err(ModelError::invalid(
+        return Err(InvalidInput::invalid(
             field,
             format!("has to be at most {} bytes without NUL", limits::PATH_BYTES_MAX),
         ));
@@ -161,10 +161,10 @@ fn check_absolute_path(field: &'static str, path: String) -> Result<String, Mode
     Ok(path)
 }
 
-fn check_meta(meta: &Map<String, Value>) -> Result<(), ModelError> {
+fn check_meta(meta: &Map<String, Value>) -> Result<(), InvalidInput> {
     let size = serde_json::to_string(meta).map_or(usize::MAX, |text| text.len());
     if size > limits::META_BYTES_MAX {
-        return Err(ModelError::invalid(
+        return Err(InvalidInput::invalid(
             "meta",
             format!(
                 "is {size} bytes of JSON; at most {} are kept: put long text into text",

@@ -8,7 +8,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::node_id::malformed;
 use crate::ulid::{self, derive_ulid};
-use crate::{EventId, Millis, ModelError};
+use crate::{EventId, InvalidInput, Millis};
 
 /// `grip:`, the 20 digits of the largest number, a colon and a ULID.
 const LEN_MAX: usize = 52;
@@ -29,7 +29,7 @@ impl GripId {
     }
 
     /// Parses an id as written by a person or an agent.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
+    pub fn parse(id: &str) -> Result<Self, InvalidInput> {
         let id = id.trim();
         if is_canonical(id) {
             return Ok(Self::from_canonical(id));
@@ -95,8 +95,8 @@ impl fmt::Display for GripId {
 }
 
 impl TryFrom<String> for GripId {
-    type Error = ModelError;
-    fn try_from(id: String) -> Result<Self, ModelError> {
+    type Error = InvalidInput;
+    fn try_from(id: String) -> Result<Self, InvalidInput> {
         Self::parse(&id)
     }
 }

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelError, hash_parts, limits};
+use crate::{InvalidInput, hash_parts, limits};
 
 /// The id of an event: printable ASCII without spaces, at most 128 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -14,12 +14,12 @@ pub struct EventId(String);
 
 impl EventId {
     /// Validates an id given from outside.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
+    pub fn parse(id: &str) -> Result<Self, InvalidInput> {
         if id.is_empty() {
-            return Err(ModelError::Missing { field: "id" });
+            return Err(InvalidInput::Missing { field: "id" });
         }
         if id.len() > limits::ID_BYTES_MAX || !id.bytes().all(|b| b.is_ascii_graphic()) {
-            return Err(ModelError::invalid(
+            return Err(InvalidInput::invalid(
                 "id",
                 format!(
                     "has to be 1 to {} printable ASCII characters without spaces",
@@ -48,7 +48,7 @@ impl std::fmt::Display for EventId {
 }
 
 impl TryFrom<String> for EventId {
-    type Error = ModelError;
+    type Error = InvalidInput;
     fn try_from(id: String) -> Result<Self, Self::Error> {
         Self::parse(&id)
     }
@@ -70,12 +70,12 @@ impl SessionId {
     pub const UNKNOWN: &str = "unknown";
 
     /// Validates an id given from outside.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
+    pub fn parse(id: &str) -> Result<Self, InvalidInput> {
         if id.is_empty() {
-            return Err(ModelError::Missing { field: "session_id" });
+            return Err(InvalidInput::Missing { field: "session_id" });
         }
         if id.len() > limits::SESSION_ID_BYTES_MAX || id.chars().any(char::is_control) {
-            return Err(ModelError::invalid(
+            return Err(InvalidInput::invalid(
                 "session_id",
                 format!(
                     "has to be 1 to {} bytes without control characters",
@@ -99,7 +99,7 @@ impl std::fmt::Display for SessionId {
 }
 
 impl TryFrom<String> for SessionId {
-    type Error = ModelError;
+    type Error = InvalidInput;
     fn try_from(id: String) -> Result<Self, Self::Error> {
         Self::parse(&id)
     }

@@ -29,7 +29,7 @@ mod zone;
 pub use agent::Agent;
 pub use delivery::{DeliveredDraft, DeliveryId, DeliveryPart};
 pub use draft::{Draft, Identity};
-pub use error::ModelError;
+pub use error::InvalidInput;
 pub use event::{Event, EventKind, NO_RESULT_META_KEY, Role, Tool, is_marked_failed};
 pub use event_line::EventLine;
 pub use fact::{Fact, FactKind, Work};

@@ -13,7 +13,7 @@ use jiff::civil::{Date, ISOWeekDate, Weekday};
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ulid::{self, derive_ulid};
-use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
+use crate::{EventId, InvalidInput, Level, Millis, Period, SessionId, truncate_to};
 
 /// The first year with representable days: west of Greenwich, 1970 UTC begins on December 31, 1969.
 const FIRST_YEAR: i16 = 1969;
@@ -32,7 +32,7 @@ impl NodeId {
     }
 
     /// Parses an id as written by a person or an agent.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
+    pub fn parse(id: &str) -> Result<Self, InvalidInput> {
         let id = id.trim();
         let (kind, text) = id
             .strip_prefix("toc:")
@@ -112,8 +112,8 @@ impl Serialize for NodeId {
 }
 
 impl TryFrom<String> for NodeId {
-    type Error = ModelError;
-    fn try_from(id: String) -> Result<Self, ModelError> {
+    type Error = InvalidInput;
+    fn try_from(id: String) -> Result<Self, InvalidInput> {
         Self::parse(&id)
     }
 }
@@ -124,8 +124,8 @@ impl From<NodeId> for String {
     }
 }
 
-fn unknown_node(id: &str) -> ModelError {
-    ModelError::invalid(
+fn unknown_node(id: &str) -> InvalidInput {
+    InvalidInput::invalid(
         "node",
         format!(
             "{:?} is not known: use an id such as toc:year:2026, toc:month:2026-11, toc:week:2026-W46, toc:day:2026-11-14 or toc:segment:2026-11-14:01KA1B2C3D4E5F6G7H8J9KABCD",
@@ -134,9 +134,9 @@ fn unknown_node(id: &str) -> ModelError {
     )
 }
 
-pub(crate) fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
+pub(crate) fn malformed(field: &'static str, id: &str, example: &str) -> InvalidInput {
     let id = truncate_to(id, 80);
-    ModelError::invalid(field, format!("{id:?} is malformed: use the form {example}"))
+    InvalidInput::invalid(field, format!("{id:?} is malformed: use the form {example}"))
 }
 
 /// Parses a number with exactly `count` digits.

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::ModelError;
+use crate::InvalidInput;
 
 /// A moment: milliseconds since 1970-01-01 UTC. Displayed as RFC 3339 with milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -15,13 +15,13 @@ pub(crate) const LAST_MS: u64 = 253_402_207_200_000;
 
 impl Millis {
     /// Parses RFC 3339 (`2026-11-15T09:30:00Z`, or with an offset) or milliseconds.
-    pub fn parse(field: &'static str, text: &str) -> Result<Self, ModelError> {
+    pub fn parse(field: &'static str, text: &str) -> Result<Self, InvalidInput> {
         let text = text.trim();
         if let Ok(ms) = text.parse::<u64>() {
             return Self::from_ms(field, ms);
         }
         let stamp: Timestamp = text.parse().map_err(|_| {
-            ModelError::invalid(
+            InvalidInput::invalid(
                 field,
                 format!(
                     "{:?} is not a time: use RFC 3339 such as 2026-11-15T09:30:00Z, or milliseconds since 1970",
@@ -30,14 +30,14 @@ impl Millis {
             )
         })?;
         let ms = u64::try_from(stamp.as_millisecond())
-            .map_err(|_| ModelError::invalid(field, "is before 1970"))?;
+            .map_err(|_| InvalidInput::invalid(field, "is before 1970"))?;
         Self::from_ms(field, ms)
     }
 
     /// Validates a number of milliseconds.
-    pub fn from_ms(field: &'static str, ms: u64) -> Result<Self, ModelError> {
+    pub fn from_ms(field: &'static str, ms: u64) -> Result<Self, InvalidInput> {
         if ms > LAST_MS {
-            return Err(ModelError::invalid(
+            return Err(InvalidInput::invalid(
                 field,
                 "is after the year 9999; is it in milliseconds?",
             ));

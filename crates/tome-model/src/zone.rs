@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use crate::time::LAST_MS;
-use crate::{Millis, ModelError};
+use crate::{InvalidInput, Millis};
 
 /// The name of the system's zone.
 const SYSTEM: &str = "system";
@@ -41,10 +41,10 @@ impl Zone {
     }
 
     /// Parses a name: `Europe/Berlin`, `UTC`, `system`, or a fixed offset such as `+02:00`.
-    pub fn parse(name: &str) -> Result<Self, ModelError> {
+    pub fn parse(name: &str) -> Result<Self, InvalidInput> {
         let name = name.trim();
         if name.is_empty() {
-            return Err(ModelError::Missing { field: "zone" });
+            return Err(InvalidInput::Missing { field: "zone" });
         }
         if name.eq_ignore_ascii_case(SYSTEM) {
             return Ok(Self::system());
@@ -149,8 +149,8 @@ fn parse_offset(name: &str) -> Option<Offset> {
     Offset::from_seconds(sign * seconds).ok()
 }
 
-fn unknown_zone(name: &str) -> ModelError {
-    ModelError::invalid(
+fn unknown_zone(name: &str) -> InvalidInput {
+    InvalidInput::invalid(
         "zone",
         format!(
             "{:?} is not known: use an IANA name such as Europe/Berlin, a fixed offset such as +02:00, UTC or system",

@@ -56,15 +56,15 @@ pub(crate) fn splice_line(
     }
     if let Some(new) = new {
         let both = match find_neighbor(inventory, path, section_of(new))? {
-            Neighbour::Before(line) => (line, format!("{line}{}", new.index_line)),
-            Neighbour::After(line) => (line, format!("{}{line}", new.index_line)),
+            Neighbor::Before(line) => (line, format!("{line}{}", new.index_line)),
+            Neighbor::After(line) => (line, format!("{}{line}", new.index_line)),
         };
         replace_line(&mut text, both.0, &both.1)?;
     }
     Some(text)
 }
 
-enum Neighbour<'i> {
+enum Neighbor<'i> {
     Before(&'i str),
     After(&'i str),
 }
@@ -74,12 +74,12 @@ fn find_neighbor<'i>(
     inventory: &'i Inventory,
     path: &NotePath,
     section: usize,
-) -> Option<Neighbour<'i>> {
+) -> Option<Neighbor<'i>> {
     const NEAR: usize = 256;
     let same = |(_, entry): &(&NotePath, &NoteEntry)| section_of(entry) == section;
     let before = inventory.range::<NotePath, _>(..path).rev().take(NEAR).find(same);
     if let Some((_, entry)) = before {
-        return Some(Neighbour::Before(&entry.index_line));
+        return Some(Neighbor::Before(&entry.index_line));
     }
     // The following line is adjacent only if no line of the section comes before.
     if inventory.range::<NotePath, _>(..path).nth(NEAR).is_some() {
@@ -90,7 +90,7 @@ fn find_neighbor<'i>(
         .filter(|(other, _)| *other != path)
         .take(NEAR)
         .find(same);
-    after.map(|(_, entry)| Neighbour::After(&entry.index_line))
+    after.map(|(_, entry)| Neighbor::After(&entry.index_line))
 }
 
 /// Replaces a line, given with its line ending. It is unique: it contains the note's path.

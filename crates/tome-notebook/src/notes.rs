@@ -156,13 +156,13 @@ impl Notebook {
         }
         let mut added = |draft: &ComposeInput<'_>| {
             let kind = draft.path.kind(self.scope);
-            let summarised =
+            let summarized =
                 matches!(kind, NoteKind::Fact | NoteKind::Episode) || summary.is_some();
             if summary.is_some() && self.scope != Scope::Project {
                 let message = "summary applies only to a project's notes: leave it out";
                 return Err(NotebookError::Invalid(message.to_owned()));
             }
-            Ok(if summarised {
+            Ok(if summarized {
                 summary::append_entry(draft.text, draft.path.as_str(), entry, summary)
             } else {
                 let text = edit::append_entry(draft.text.unwrap_or_default(), entry);

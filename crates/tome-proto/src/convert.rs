@@ -2,14 +2,14 @@
 
 use serde_json::{Map, Value};
 use tome_model::{
-    Agent, DeliveredDraft, DeliveryPart, Draft, Event, EventId, EventLine, Identity, Millis,
-    ModelError, SessionId, Tool,
+    Agent, DeliveredDraft, DeliveryPart, Draft, Event, EventId, EventLine, Identity, InvalidInput,
+    Millis, SessionId, Tool,
 };
 
 use crate::v1;
 
 /// Parses and validates a draft.
-pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
+pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, InvalidInput> {
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     let line = EventLine {
         id: given(draft.id),
@@ -32,7 +32,7 @@ pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
 /// Parses and validates a draft with its delivery. `None` if the request has no event.
 pub fn delivered_from_wire(
     request: v1::IngestEventRequest,
-) -> Result<Option<DeliveredDraft>, ModelError> {
+) -> Result<Option<DeliveredDraft>, InvalidInput> {
     let Some(event) = request.event else { return Ok(None) };
     let delivery = Some(request.delivery).filter(|text| !text.is_empty());
     let delivery = delivery.map(|text| DeliveryPart::parse(&text)).transpose()?;
@@ -62,7 +62,7 @@ pub fn draft_to_wire(draft: Draft) -> v1::Draft {
 }
 
 /// Parses and validates an event.
-pub fn event_from_wire(event: v1::Event) -> Result<Event, ModelError> {
+pub fn event_from_wire(event: v1::Event) -> Result<Event, InvalidInput> {
     Ok(Event {
         id: EventId::parse(&event.id)?,
         at: Millis(event.at_ms),
@@ -97,7 +97,7 @@ pub fn event_to_wire(event: Event) -> v1::Event {
     }
 }
 
-fn tool_from_wire(tool: v1::Tool) -> Result<Tool, ModelError> {
+fn tool_from_wire(tool: v1::Tool) -> Result<Tool, InvalidInput> {
     Ok(Tool {
         name: tool.name,
         input: parse_json("tool.input", &tool.input_json)?,
@@ -112,11 +112,11 @@ fn tool_to_wire(tool: Tool) -> v1::Tool {
     v1::Tool { name: tool.name, input_json: text(tool.input), output_json: text(tool.output) }
 }
 
-fn meta_from_wire(text: &str) -> Result<Map<String, Value>, ModelError> {
+fn meta_from_wire(text: &str) -> Result<Map<String, Value>, InvalidInput> {
     match parse_json("meta", text)? {
         Value::Null => Ok(Map::new()),
         Value::Object(map) => Ok(map),
-        _ => Err(ModelError::invalid("meta", "has to be a JSON object")),
+        _ => Err(InvalidInput::invalid("meta", "has to be a JSON object")),
     }
 }
 
@@ -124,12 +124,12 @@ fn meta_to_wire(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { serde_json::to_string(meta).unwrap_or_default() }
 }
 
-fn parse_json(field: &'static str, text: &str) -> Result<Value, ModelError> {
+fn parse_json(field: &'static str, text: &str) -> Result<Value, InvalidInput> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
     serde_json::from_str(text)
-        .map_err(|error| ModelError::invalid(field, format!("is not JSON: {error}")))
+        .map_err(|error| InvalidInput::invalid(field, format!("is not JSON: {error}")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use thiserror::Error;
 use tome_finder::FinderError;
 use tome_home::HomeError;
 use tome_ledger::LedgerError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_notebook::NotebookError;
 
 /// Why a query could not be answered or an index not be brought up to date.
@@ -31,8 +31,8 @@ impl From<LedgerError> for RecallError {
     }
 }
 
-impl From<ModelError> for RecallError {
-    fn from(error: ModelError) -> Self {
+impl From<InvalidInput> for RecallError {
+    fn from(error: InvalidInput) -> Self {
         Self::Home(error.into())
     }
 }

@@ -443,7 +443,7 @@ impl Recall {
                 }
                 (None, _) => {
                     let problem = "is missing: pass a project, or search across all";
-                    return Err(tome_model::ModelError::invalid("project", problem).into());
+                    return Err(tome_model::InvalidInput::invalid("project", problem).into());
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use tome_contents::find_time_phrase;
 use tome_finder::{EntryFilter, EntrySource};
-use tome_model::{Clock, Millis, ModelError, Zone};
+use tome_model::{Clock, InvalidInput, Millis, Zone};
 use tome_text::{StopClass, is_stop_word};
 
 use super::effort::SearchEffort;
@@ -53,7 +53,7 @@ impl RecallPlan {
         let entered = tome_model::truncate_to(&query.text, QUERY_BYTES_MAX);
         if entered.trim().is_empty() {
             let problem = "is empty: describe in a few words what to search for";
-            return Err(ModelError::invalid("query", problem).into());
+            return Err(InvalidInput::invalid("query", problem).into());
         }
         let build_matcher = |text: &str| match query.syntax {
             QuerySyntax::Regex => Matcher::from_regex(text),
@@ -75,7 +75,7 @@ impl RecallPlan {
         let session = query.filter.current_session();
         if query.filter.across == Across::Session && session.is_none() {
             let problem = "is missing: pass a session, or search across the project";
-            return Err(ModelError::invalid("session", problem).into());
+            return Err(InvalidInput::invalid("session", problem).into());
         }
         // A query that only names a time asks what happened then.
         let only_time = time_phrase.is_some() && is_time_only(&text);
@@ -86,7 +86,7 @@ impl RecallPlan {
         let matcher = build_matcher(&text)?;
         if matcher.is_empty() {
             let problem = "has nothing to look for: use a word, a name or a symbol";
-            return Err(ModelError::invalid("query", problem).into());
+            return Err(InvalidInput::invalid("query", problem).into());
         }
         let effort =
             if query.origin.is_proactive() { SearchEffort::Proactive } else { SearchEffort::Full };

@@ -35,13 +35,13 @@ pub enum HitOrder {
 }
 
 impl std::str::FromStr for HitOrder {
-    type Err = tome_model::ModelError;
+    type Err = tome_model::InvalidInput;
 
     fn from_str(name: &str) -> Result<Self, Self::Err> {
         match name {
             "relevance" => Ok(Self::Relevance),
             "time" => Ok(Self::Time),
-            _ => Err(tome_model::ModelError::invalid("sort", "must be relevance or time")),
+            _ => Err(tome_model::InvalidInput::invalid("sort", "must be relevance or time")),
         }
     }
 }
@@ -265,14 +265,14 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $name {
-            type Err = tome_model::ModelError;
+            type Err = tome_model::InvalidInput;
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($text => Ok(Self::$variant),)+
                     _ => {
                         let known = [$($text),+].join(", ");
                         let shown = tome_model::truncate_to(text, 60);
-                        Err(tome_model::ModelError::invalid($field, format!("{shown:?} is unknown: use one of {known}")))
+                        Err(tome_model::InvalidInput::invalid($field, format!("{shown:?} is unknown: use one of {known}")))
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! A view of a text without terminal escape sequences and invisible characters.
 //!
-//! Coloured output has escape sequences between names and values and inside values, which split a
+//! Colored output has escape sequences between names and values and inside values, which split a
 //! secret in two. Matchers therefore also run on this view, and every cut is mapped back to the
 //! original text, including the sequences inside the secret.
 //!

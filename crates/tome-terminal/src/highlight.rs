@@ -34,8 +34,8 @@ impl Highlighter {
             let stem = stem_of(&word);
             (word, stem)
         });
-        let neighbours = low.iter().zip(low.iter().skip(1));
-        let pairs = neighbours.map(|(a, b)| (*a, *b));
+        let neighbors = low.iter().zip(low.iter().skip(1));
+        let pairs = neighbors.map(|(a, b)| (*a, *b));
         let pairs = pairs.filter(|(a, b)| is_unspaced(*a) && is_unspaced(*b));
         Self { words: words.collect(), pairs: pairs.collect() }
     }

@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_of_our_own_pass_and_nothing_else_does() {
+    fn colors_of_our_own_pass_and_nothing_else_does() {
         let own = format!("{BOLD}title{RESET}\n\t{RED}error{RESET}");
         assert_eq!(neutralize(&own), own);
         let cases = [

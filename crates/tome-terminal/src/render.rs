@@ -101,7 +101,7 @@ pub fn replace_control_chars(text: &str) -> String {
         .collect()
 }
 
-/// Who said or did it: the user, the agent, or a tool by its name.
+/// Who said or did it: `user`, the agent by its name, or `tool`; for other events, their kind.
 pub fn name_side(event: &Event) -> String {
     match event.kind {
         EventKind::UserMessage => "user".to_owned(),

@@ -1,6 +1,6 @@
 //! All topics of a project.
 
-use crate::extent::TopicActivity;
+use crate::activity::TopicActivity;
 use crate::graph_weights::GraphWeights;
 use crate::group::{Group, find_topic_groups};
 use crate::group_ids::GroupIds;
@@ -30,7 +30,7 @@ pub struct Topic {
     /// For a group, the title of its most typical segment.
     pub title: String,
     /// When and by whom it was worked on.
-    pub extent: TopicActivity,
+    pub activity: TopicActivity,
 }
 
 /// Numbers about all topics.
@@ -81,8 +81,8 @@ impl TopicMap {
         }
     }
 
-    /// The extent of the whole project.
-    pub fn extent(&self) -> TopicActivity {
+    /// The activity of the whole project.
+    pub fn activity(&self) -> TopicActivity {
         TopicActivity::from_segments(self.segments.iter())
     }
 
@@ -161,7 +161,7 @@ impl TopicMap {
             kind: TopicKind::Group,
             label: if group.terms.is_empty() { title.to_owned() } else { group.terms.join(", ") },
             title: title.to_owned(),
-            extent: TopicActivity::from_segments(self.segments_at(&group.segments)),
+            activity: TopicActivity::from_segments(self.segments_at(&group.segments)),
         }
     }
 
@@ -171,7 +171,7 @@ impl TopicMap {
             kind: topic.kind,
             label: topic.name.clone(),
             title: String::new(),
-            extent: TopicActivity::from_segments(self.segments_at(&topic.segments)),
+            activity: TopicActivity::from_segments(self.segments_at(&topic.segments)),
         }
     }
 }
@@ -184,7 +184,7 @@ pub(crate) fn sort_segments(segments: &mut Vec<SegmentRecord>) {
 
 pub(crate) fn sort_by_importance(topics: &mut [Topic]) {
     topics.sort_by(|a, b| {
-        let order = b.extent.importance().cmp(&a.extent.importance());
+        let order = b.activity.importance().cmp(&a.activity.importance());
         order.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
     });
 }

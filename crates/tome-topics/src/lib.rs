@@ -4,9 +4,9 @@
 //! Pure: segments in, topics and pages out. The same segments give the same topics, in whatever
 //! order they came.
 
+mod activity;
 mod builder;
 mod decision;
-mod extent;
 mod file_page;
 mod graph;
 mod graph_weights;
@@ -25,9 +25,9 @@ mod search;
 mod similarity;
 mod vector;
 
+pub use activity::{TopicActivity, WeekActivity};
 pub use builder::{Topic, TopicMap, TopicStatus};
 pub use decision::FileDecision;
-pub use extent::{TopicActivity, WeekActivity};
 pub use file_page::FileLookup;
 pub use graph_weights::GraphWeights;
 pub use group_ids::GroupIds;

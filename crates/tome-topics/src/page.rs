@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId};
 
+use crate::activity::{WeekActivity, count_weeks};
 use crate::builder::{Topic, TopicMap};
-use crate::extent::{WeekActivity, count_weeks};
 use crate::limits::{ENTRIES_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
 use crate::path::base_name;
@@ -450,8 +450,8 @@ fn list_facts(facts: &[&FactRecord], kind: FactKind, facts_max: usize) -> Vec<Pa
     found
 }
 
-/// The most telling statements: outcomes and corrections of most weight, in order of time. Commits,
-/// decisions and problems have lists of their own.
+/// The most telling statements: outcomes, pull requests, corrections and conventions of most weight,
+/// the newest first. Commits, decisions and problems have lists of their own.
 fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageFact> {
     let weight = |fact: &FactRecord| match fact.kind {
         FactKind::Outcome => Some(fact.weight),

@@ -40,7 +40,7 @@ impl TopicMap {
             let is_single = |topic: &Topic| topic.kind != TopicKind::Group;
             (b.0.cmp(&a.0))
                 .then_with(|| is_single(&a.1).cmp(&is_single(&b.1)))
-                .then_with(|| b.1.extent.importance().cmp(&a.1.extent.importance()))
+                .then_with(|| b.1.activity.importance().cmp(&a.1.activity.importance()))
                 .then_with(|| a.1.id.cmp(&b.1.id))
         });
         let most = found.first().map_or(0, |best| best.0);
@@ -59,7 +59,7 @@ impl TopicMap {
         };
         let mut topics: Vec<Topic> =
             self.groups.iter().filter(is_recent).map(|group| self.group_topic(group)).collect();
-        topics.retain(|topic| topic.extent.sessions.max(topic.extent.days) >= 2);
+        topics.retain(|topic| topic.activity.sessions.max(topic.activity.days) >= 2);
         sort_by_importance(&mut topics);
         topics.truncate(groups_max);
         topics

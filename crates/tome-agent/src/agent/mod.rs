@@ -17,7 +17,7 @@ use tome_engine::{TokenBudget, render_nudge, render_rules};
 use tome_llm::{
     CancelToken, ChatModel, ChatResponse, ModelFailure, StopReason, StreamEvent, Usage,
 };
-use tome_model::{Event, EventKind, ModelError};
+use tome_model::{Event, EventKind, InvalidInput};
 
 use crate::compaction::{Compaction, Compactor};
 use crate::context::{ContextUnit, ContextWindow};
@@ -142,7 +142,7 @@ impl Agent {
         stop: &CancelToken,
     ) -> Result<AgentRun, AgentError> {
         if prompt.trim().is_empty() {
-            return Err(MemoryError::from(ModelError::Missing { field: "prompt" }).into());
+            return Err(MemoryError::from(InvalidInput::Missing { field: "prompt" }).into());
         }
         self.record_start()?;
         let memory = Arc::clone(&self.memory);

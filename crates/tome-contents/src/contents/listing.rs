@@ -1,7 +1,7 @@
 //! Lists entries of the contents: from the root, below a node, or in a time range given in words.
 
 use tome_ledger::{Ledger, NodeHeader};
-use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Zone, truncate_to};
+use tome_model::{Agent, InvalidInput, Level, Millis, NodeId, Period, Zone, truncate_to};
 
 use crate::time_phrase::{TimeSpan, parse_time_phrase};
 
@@ -69,7 +69,7 @@ impl Contents {
     ) -> Result<ContentsListing, HomeError> {
         if id.level() == Level::Segment {
             let hint = "is a segment and has no children: expand the grips of its bullets, or list its events by time";
-            return Err(ModelError::invalid("node", hint).into());
+            return Err(InvalidInput::invalid("node", hint).into());
         }
         let mut is_there = false;
         let listing = self.list_merged(ask, |store, project| {
@@ -107,7 +107,7 @@ impl Contents {
         span.ok_or_else(|| {
             let words = truncate_to(words, 80);
             let hint = "is not a known time: try today, last week, in March, 2026-11-14";
-            ModelError::invalid("time", format!("{words:?} {hint}")).into()
+            InvalidInput::invalid("time", format!("{words:?} {hint}")).into()
         })
     }
 

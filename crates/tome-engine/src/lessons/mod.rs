@@ -208,7 +208,7 @@ fn suggest_next_steps(
     let files = count_files(found);
     if files > ANSWER_FILES_MAX {
         hints.push(format!(
-            "the answer is spread over {files} files: run `tome coder tidy` to reorganise them"
+            "the answer is spread over {files} files: run `tome coder tidy` to reorganize them"
         ));
     }
     let compared: Vec<&RecalledLesson> =

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use tome_home::HomeError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_notebook::LessonKind;
 use tome_text::{
     CHINESE_QUESTION_WORDS, StopClass, collapse_whitespace, is_stop_word, plain_words,
@@ -99,7 +99,7 @@ pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeEr
             keywords.len()
         ),
     };
-    Err(ModelError::invalid("keywords", problem).into())
+    Err(InvalidInput::invalid("keywords", problem).into())
 }
 
 /// The types that a question is about; all if it contains no cue.

@@ -11,7 +11,7 @@ mod tests;
 mod timeline;
 
 use serde_json::{Value, json};
-use tome_model::{Agent, Millis, ModelError, truncate_to};
+use tome_model::{Agent, InvalidInput, Millis, truncate_to};
 
 use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
@@ -62,8 +62,8 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         return super::topics::search_topics(call, args);
     }
     let query = require_query(args)?;
-    let within = scope.map(|scope| scope.parse::<RecallScope>()).transpose();
-    let within = within.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
+    let scope = scope.map(|scope| scope.parse::<RecallScope>()).transpose();
+    let scope = scope.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
     let order: HitOrder = take_named(args, &["sort"])?.unwrap_or_default();
     let is_timeline = order == HitOrder::Time;
     let (hits_default, tokens_default) = if is_timeline {
@@ -79,7 +79,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let narrow = TimeAndAgents::parse(call, args)?;
     args.reject_unknown()?;
     let mut recall_query = resolve_caller(call, across)?.into_query(query, narrow);
-    recall_query.filter.scope = within;
+    recall_query.filter.scope = scope;
     recall_query.order = order;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
     recall_query.limits.hits = limit;
@@ -185,7 +185,7 @@ fn require_query(args: &mut ToolArgs) -> Result<String> {
 /// Takes an argument with a fixed set of values.
 fn take_named<T>(args: &mut ToolArgs, names: &'static [&'static str]) -> Result<Option<T>>
 where
-    T: std::str::FromStr<Err = ModelError>,
+    T: std::str::FromStr<Err = InvalidInput>,
 {
     let name = args.take_text(names)?.filter(|name| !name.is_empty());
     let value = name.map(|name| name.parse::<T>()).transpose();

@@ -28,7 +28,7 @@ const SECTIONS: [(FactKind, &str); 7] = [
     (FactKind::Open, "Open"),
     (FactKind::Decision, "Decisions"),
     (FactKind::Correction, "Corrections by the user"),
-    (FactKind::Convention, "Rules of the user"),
+    (FactKind::Convention, "Rules from the user"),
     (FactKind::Problem, "Problems"),
     (FactKind::Commit, "Commits"),
     (FactKind::PullRequest, "Pull requests"),

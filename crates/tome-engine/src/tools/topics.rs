@@ -112,13 +112,13 @@ fn list_top(map: &TopicMap) -> Vec<Topic> {
     for kind in [TopicKind::File, TopicKind::Branch, TopicKind::Error] {
         // An error that occurred once is not a topic.
         let named = map.top(kind, NAMED_MAX).into_iter();
-        found.extend(named.filter(|one| kind != TopicKind::Error || one.extent.segments > 1));
+        found.extend(named.filter(|one| kind != TopicKind::Error || one.activity.segments > 1));
     }
     found
 }
 
 fn render_topic(topic: &Topic) -> String {
-    let days = match topic.extent.days {
+    let days = match topic.activity.days {
         1 => "1 day".to_owned(),
         days => format!("{days} days"),
     };
@@ -131,7 +131,7 @@ fn render_topic(topic: &Topic) -> String {
     } else {
         topic.id.clone()
     };
-    let line = format!("{label}{title} ({days}, last {})", topic.extent.last_day);
+    let line = format!("{label}{title} ({days}, last {})", topic.activity.last_day);
     truncate_bytes(&line, LINE_BYTES_MAX)
 }
 
@@ -187,7 +187,7 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
         });
         section("Sessions, latest first", sessions.collect());
     }
-    section("Known about it", page.statements.iter().map(cite).collect());
+    section("Outcomes and corrections", page.statements.iter().map(cite).collect());
     section("Commits", page.commits.iter().map(cite).collect());
     let files = page.files.iter().take(LINES_MAX).map(|file| file.path.clone());
     section("Files", files.collect());
@@ -208,7 +208,9 @@ fn render_problem(fact: &PageFact, state: ProblemState) -> String {
         ProblemState::PassedLater(number) => {
             format!("{}; the command passed later [#{} #{number}]", fact.text, fact.number)
         }
-        ProblemState::Open => format!("{}; not seen to pass since [#{}]", fact.text, fact.number),
+        ProblemState::Open => {
+            format!("{}; still failing when last run [#{}]", fact.text, fact.number)
+        }
     }
 }
 
@@ -220,9 +222,9 @@ fn day_of(at: Millis) -> String {
 fn topic_json(topic: &Topic) -> Value {
     json!({
         "id": topic.id, "kind": topic.kind.as_str(), "label": topic.label, "title": topic.title,
-        "days": topic.extent.days, "first_day": topic.extent.first_day,
-        "last_day": topic.extent.last_day, "segments": topic.extent.segments,
-        "sessions": topic.extent.sessions, "agents": topic.extent.agents,
+        "days": topic.activity.days, "first_day": topic.activity.first_day,
+        "last_day": topic.activity.last_day, "segments": topic.activity.segments,
+        "sessions": topic.activity.sessions, "agents": topic.activity.agents,
     })
 }
 

@@ -35,14 +35,14 @@ pub(super) struct RecentEvents(VecDeque<TriggerFingerprint>);
 
 impl RecentEvents {
     /// Whether this event is new; also remembers it.
-    pub(super) fn insert_if_new(&mut self, sighting: TriggerFingerprint) -> bool {
-        if self.0.iter().any(|known| known.is_same_event(sighting)) {
+    pub(super) fn insert_if_new(&mut self, fingerprint: TriggerFingerprint) -> bool {
+        if self.0.iter().any(|known| known.is_same_event(fingerprint)) {
             return false;
         }
         while self.0.len() >= RECENT_EVENTS_MAX {
             self.0.pop_front();
         }
-        self.0.push_back(sighting);
+        self.0.push_back(fingerprint);
         true
     }
 }

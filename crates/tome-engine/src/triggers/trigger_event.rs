@@ -19,19 +19,19 @@ impl<'a> TriggerEvent<'a> {
     /// Borrows from a draft.
     pub fn from_draft(draft: &'a Draft) -> Self {
         let Draft { identity, at, kind, text, tool, meta, .. } = draft;
-        let sighting = match identity {
+        let fingerprint = match identity {
             Identity::Fixed(id) => TriggerFingerprint::new(*kind, id.as_str(), None),
             Identity::ByText(key) => TriggerFingerprint::new(*kind, key, Some(*at)),
         };
-        Self { kind: *kind, text, tool: tool.as_ref(), fingerprint: sighting, meta }
+        Self { kind: *kind, text, tool: tool.as_ref(), fingerprint, meta }
     }
 
     /// Borrows from a stored event. A session's state must be fed either drafts or events: events
     /// without an id of their own are not deduplicated across the two.
     pub fn from_event(event: &'a Event) -> Self {
         let Event { id, kind, text, tool, meta, .. } = event;
-        let sighting = TriggerFingerprint::new(*kind, id.as_str(), None::<Millis>);
-        Self { kind: *kind, text, tool: tool.as_ref(), fingerprint: sighting, meta }
+        let fingerprint = TriggerFingerprint::new(*kind, id.as_str(), None::<Millis>);
+        Self { kind: *kind, text, tool: tool.as_ref(), fingerprint, meta }
     }
 
     /// Whether it happened inside a subagent of the session. The agent type does not prove it: a

@@ -199,7 +199,7 @@ fn several_lessons_on_one_subject_are_an_answer_and_scattered_ones_advise_tidyin
     assert_eq!((titles(&found).len(), &found["files_read"]), (3, &json!(7)));
     assert_eq!(
         found["hints"],
-        json!(["the answer is spread over 7 files: run `tome coder tidy` to reorganise them"])
+        json!(["the answer is spread over 7 files: run `tome coder tidy` to reorganize them"])
     );
     let fixture = EngineFixture::new();
     for path in ["semantic/a.md", "semantic/b.md"] {

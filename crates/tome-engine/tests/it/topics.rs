@@ -73,7 +73,7 @@ fn topics_follow_the_events() {
     let groups = map.top(TopicKind::Group, 5);
     assert_eq!(groups.len(), 2, "{groups:#?}");
     let FileLookup::Found(page) = map.file_page("src/lexer.rs") else { panic!("no page") };
-    assert_eq!((page.entries.len(), page.topic.extent.days), (3, 3));
+    assert_eq!((page.entries.len(), page.topic.activity.days), (3, 3));
     assert!(page.decisions[0].text.contains("table in lexer.rs"), "{page:#?}");
     assert!(page.entries[0].why.contains("lexer"), "{page:#?}");
     // The citation opens the event that it names.

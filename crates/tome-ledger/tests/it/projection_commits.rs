@@ -57,12 +57,12 @@ fn a_cursor_never_goes_back_nor_ahead(engine: StorageEngine) {
     let late = ledger.commit(work(0, 2, vec![stats_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         late.to_string(),
-        "worker \"tally\" cannot go from 2 to 2: another commit has moved it"
+        "projection \"tally\" cannot go from 2 to 2: another commit has moved it"
     );
     let back = ledger.commit(work(2, 1, vec![stats_of(&ledger, "a")])).unwrap_err();
     assert_eq!(
         back.to_string(),
-        "worker \"tally\" cannot go from 2 to 1: a cursor never moves backwards"
+        "projection \"tally\" cannot go from 2 to 1: a cursor never moves backwards"
     );
     let ahead = ledger.commit(work(2, 3, Vec::new())).unwrap_err();
     assert!(matches!(ahead, LedgerError::InvalidCommit { at: 2, upto: 3, .. }), "{ahead}");

@@ -21,7 +21,7 @@ pub(super) fn check_drafts(drafts: &[LessonDraft]) -> Vec<String> {
     if drafts.len() > LESSONS_MAX {
         return vec![format!(
             "{} insights in one call, the limit is {LESSONS_MAX}: keep those that are \
-             non-obvious, universal, actionable and generalisable",
+             non-obvious, universal, actionable and generalizable",
             drafts.len()
         )];
     }

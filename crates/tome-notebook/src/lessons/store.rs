@@ -254,7 +254,7 @@ fn link_episodes(
         .chain([principle])
         .for_each(|known| drop(placement::split_file(work, &known.path)));
     let titles: Vec<String> = episodes.into_iter().map(|known| known.entry.title).collect();
-    Some(format!("it generalises {}; they are linked both ways", quote_titles(&titles)))
+    Some(format!("it generalizes {}; they are linked both ways", quote_titles(&titles)))
 }
 
 fn quote_titles(titles: &[String]) -> String {

@@ -2514,8 +2514,8 @@ pub mod contents_server {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct OpenRequest {
-    /// messages.jsonl#L45, detail/x.md#L10, `sessions/<folder>/…`, memory/x.md#L3, coder/x.md#L3, toc:…,
-    /// grip:…, each optionally prefixed with `projects/<folder>/`.
+    /// #123, messages.jsonl#L45, detail/x.md#L10, overview.md, `sessions/<folder>/…`, memory/x.md#L3,
+    /// toc:…, grip:…, each optionally prefixed with `projects/<folder>/`; or coder/x.md#L3.
     #[prost(string, tag = "1")]
     pub citation: ::prost::alloc::string::String,
     /// The root of the current project; may be empty.
@@ -3570,7 +3570,7 @@ pub struct Store {
     pub engine: ::prost::alloc::string::String,
     #[prost(uint64, tag = "3")]
     pub events: u64,
-    /// Events that the projections have not processed yet.
+    /// Events that the session statistics have not counted yet.
     #[prost(uint64, tag = "4")]
     pub behind: u64,
     /// Why it rejects writes; empty if it does not.
@@ -8006,7 +8006,7 @@ pub mod recall_server {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListToolsRequest {
-    /// Only this toolset (notes, coder, contents, anthropic); empty for all.
+    /// Only this toolset (recall, notes, coder, contents, topics, anthropic); empty for all.
     #[prost(string, tag = "1")]
     pub toolset: ::prost::alloc::string::String,
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tome_ledger::{EventRange, ScanDirection};
-use tome_model::{Event, ModelError, Scope, SessionId};
+use tome_model::{Event, InvalidInput, Scope, SessionId};
 
 use super::viewpoint::find_project_root;
 use super::{Citation, CitationTarget, Viewpoint};
@@ -300,7 +300,7 @@ impl Citations {
             let problem = format!(
                 "{citation} is relative to a project: run this inside a known project, or pass --project"
             );
-            ModelError::invalid("citation", problem).into()
+            InvalidInput::invalid("citation", problem).into()
         })
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use tome_model::{GripId, ModelError, NodeId, truncate_to};
+use tome_model::{GripId, InvalidInput, NodeId, truncate_to};
 
 use super::{Citation, CitationTarget};
 use tome_home::layout::MESSAGES;
@@ -29,9 +29,9 @@ impl Citation {
 }
 
 impl FromStr for Citation {
-    type Err = ModelError;
+    type Err = InvalidInput;
 
-    fn from_str(text: &str) -> Result<Self, ModelError> {
+    fn from_str(text: &str) -> Result<Self, InvalidInput> {
         let Some(rest) = text.strip_prefix(PROJECTS) else {
             return Ok(Self { project: None, target: parse_target(text, text)? });
         };
@@ -54,7 +54,7 @@ impl FromStr for Citation {
 }
 
 /// Parses the part after the project. `text` is the whole citation, for error messages.
-fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, ModelError> {
+fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, InvalidInput> {
     if let Some(number) = parse_event_number(rest) {
         return Ok(CitationTarget::Event(number));
     }
@@ -98,7 +98,7 @@ fn parse_session_target(
     text: &str,
     rest: &str,
     session: Option<&str>,
-) -> Result<Option<CitationTarget>, ModelError> {
+) -> Result<Option<CitationTarget>, InvalidInput> {
     let session = session.map(str::to_owned);
     if rest.starts_with(DETAIL) || rest == OVERVIEW || rest.starts_with("overview.md#") {
         let (path, line) = parse_path_and_line(text, rest)?;
@@ -115,7 +115,7 @@ fn parse_session_target(
 }
 
 /// Splits a note's path from the optional line number.
-fn parse_path_and_line(text: &str, rest: &str) -> Result<(String, Option<u32>), ModelError> {
+fn parse_path_and_line(text: &str, rest: &str) -> Result<(String, Option<u32>), InvalidInput> {
     let (path, line) = match rest.rsplit_once("#L") {
         Some((path, digits)) if digits.bytes().all(|b| b.is_ascii_digit()) => {
             let line = parse_line_number(digits);
@@ -135,7 +135,7 @@ fn parse_path_and_line(text: &str, rest: &str) -> Result<(String, Option<u32>), 
 }
 
 /// Splits off a folder name.
-fn split_folder<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), ModelError> {
+fn split_folder<'a>(text: &str, rest: &'a str) -> Result<(&'a str, &'a str), InvalidInput> {
     let found = rest.split_once('/');
     found
         .filter(|(folder, rest)| {
@@ -156,9 +156,9 @@ fn parse_line_number(digits: &str) -> Option<u32> {
     (line > 0 && line.to_string() == digits).then_some(line)
 }
 
-fn invalid_citation(text: &str, problem: &str) -> ModelError {
+fn invalid_citation(text: &str, problem: &str) -> InvalidInput {
     let citation = truncate_to(text, 200);
-    ModelError::invalid("citation", format!("{citation:?} is not a citation: {problem}"))
+    InvalidInput::invalid("citation", format!("{citation:?} is not a citation: {problem}"))
 }
 
 impl fmt::Display for Citation {

@@ -56,8 +56,8 @@ fn scan_all_events(ledger: &Ledger, scan_query: ScanQuery<'_>) -> Result<Scan, R
     let min_score = SharedMinScore::default();
     let scan = |range: EventRange| -> Result<ScanState<'_>, RecallError> {
         let (mut scanning, mut text) = (ScanState::for_part(scan_query, &min_score), String::new());
-        ledger.visit_events(&range, |position, glimpse| {
-            match_event_ref(&mut scanning, position, glimpse, &mut text)
+        ledger.visit_events(&range, |position, event| {
+            match_event_ref(&mut scanning, position, event, &mut text)
         })?;
         Ok(scanning)
     };
@@ -109,10 +109,10 @@ fn filter_range(scan_query: &ScanQuery<'_>) -> Option<EventRange> {
 fn match_event_ref(
     scanning: &mut ScanState<'_>,
     position: &EventPosition,
-    glimpse: &EventRef<'_>,
+    event: &EventRef<'_>,
     text: &mut String,
 ) -> Result<ControlFlow<()>, LedgerError> {
-    let EventRef { session, agent, project, kind, .. } = *glimpse;
+    let EventRef { session, agent, project, kind, .. } = *event;
     let about = RecordMeta {
         source: EntrySource::Event,
         at: position.at,
@@ -122,8 +122,8 @@ fn match_event_ref(
         kind: kind.as_str(),
     };
     let is_allowed = scanning.query.filter.admits(&about);
-    let of_tool = glimpse.tool.map_or(0, |(input, output)| input.len() + output.len());
-    let bytes = if is_allowed { glimpse.text.len() + of_tool } else { 0 };
+    let of_tool = event.tool.map_or(0, |(input, output)| input.len() + output.len());
+    let bytes = if is_allowed { event.text.len() + of_tool } else { 0 };
     if !scanning.should_continue(bytes) {
         return Ok(ControlFlow::Break(()));
     }
@@ -131,13 +131,13 @@ fn match_event_ref(
         return Ok(ControlFlow::Continue(()));
     }
     scanning.count_scanned();
-    match glimpse.tool {
-        None => match_event_text(scanning, position, &about, glimpse.text),
+    match event.tool {
+        None => match_event_text(scanning, position, &about, event.text),
         Some((input, output)) => {
             let matcher = scanning.query.matcher;
             let json = || [input, output].iter().any(|json| matcher.may_match_json(json));
-            if matcher.contains_any(glimpse.text) || json() {
-                join_event_text(&glimpse.to_event()?, text);
+            if matcher.contains_any(event.text) || json() {
+                join_event_text(&event.to_event()?, text);
                 match_event_text(scanning, position, &about, text);
             }
         }

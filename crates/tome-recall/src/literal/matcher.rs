@@ -1,7 +1,7 @@
 //! Matches texts against a query in words or a regular expression.
 
 use regex::{Regex, RegexBuilder};
-use tome_model::{ModelError, truncate_to};
+use tome_model::{InvalidInput, truncate_to};
 
 use super::limits::{QUERY_BYTES_MAX, REGEX_BYTES_MAX};
 use super::text_match::{ExactMatch, MatchResult, TextMatch};
@@ -30,8 +30,8 @@ impl Matcher {
     }
 
     /// Creates a matcher for a case-insensitive regular expression, applied line by line.
-    pub fn from_regex(pattern: &str) -> Result<Self, ModelError> {
-        let invalid = |why: &str| ModelError::invalid("query", why.to_owned());
+    pub fn from_regex(pattern: &str) -> Result<Self, InvalidInput> {
+        let invalid = |why: &str| InvalidInput::invalid("query", why.to_owned());
         if pattern.is_empty() {
             return Ok(Self { kind: MatcherKind::Empty });
         }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use tome_recall::{Citation, CitationTarget};
 
 fn parse(text: &str) -> Result<Citation, String> {
-    text.parse().map_err(|error: tome_model::ModelError| error.to_string())
+    text.parse().map_err(|error: tome_model::InvalidInput| error.to_string())
 }
 
 #[test]

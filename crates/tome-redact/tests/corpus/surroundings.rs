@@ -7,7 +7,7 @@ pub enum Surrounding {
     Json,
     Yaml,
     Shell,
-    /// Colours around the name and the value, as printed by `jq -C`.
+    /// Colors around the name and the value, as printed by `jq -C`.
     Colored,
     /// A colored match in the middle of the secret, as printed by `grep --color`.
     ColoredInside,

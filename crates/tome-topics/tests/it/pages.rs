@@ -88,7 +88,7 @@ fn separate_work_is_grouped_and_labeled() {
     for group in &groups {
         assert!(group.label.contains("widget"), "{}", group.label);
         assert!(group.label.split(", ").count() <= 3, "{}", group.label);
-        assert_eq!(group.extent.segments, 12);
+        assert_eq!(group.activity.segments, 12);
     }
     assert_eq!(map.status().ungrouped, 0);
     let files = map.top(TopicKind::File, 3);
@@ -130,7 +130,7 @@ fn a_file_of_every_segment_links_no_segments() {
         .collect();
     let map = build(&segments);
     assert_eq!((map.status().groups, map.status().ungrouped), (0, 40));
-    assert_eq!(map.top(TopicKind::File, 1)[0].extent.segments, 40);
+    assert_eq!(map.top(TopicKind::File, 1)[0].activity.segments, 40);
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use clap::Args;
 
 pub const PAUSE_HELP: &str = "\
-While recording is paused, hooks record nothing and tell the agents nothing, and what was said
-meanwhile is not imported later either. Commands and tools work as usual.
+While recording is paused, hooks record nothing and inject nothing; anything said during the pause
+is not imported later. Commands and tools work as usual.
 
 Examples:
   tome pause 1h                          resume automatically in an hour

@@ -119,7 +119,7 @@ const EXAMPLES: [(&str, &str); 23] = [
     ),
     (
         "admin",
-        "  tome admin status              the workers of each store and their progress
+        "  tome admin status              the projections of each store and their progress
   tome admin verify              verify every file and every node of the contents
   tome admin repair              rebuild damaged stores from their readable parts",
     ),

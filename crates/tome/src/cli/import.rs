@@ -19,7 +19,7 @@ pub struct ImportArgs {
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
     /// Only events since this time: 2026-11-15, yesterday, 'last week', or 90m, 2h, 3d ago
-    #[arg(long, value_name = "WHEN")]
+    #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Show what would be imported without storing anything
     #[arg(long)]

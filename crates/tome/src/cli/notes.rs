@@ -168,7 +168,7 @@ pub struct DeleteArgs {
 /// `tome memory log`
 #[derive(Debug, Args)]
 pub struct LogArgs {
-    /// Only this note; it may be deleted
+    /// Only this note, even if it was deleted
     pub path: Option<String>,
     /// Show at most the newest N; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
@@ -178,7 +178,7 @@ pub struct LogArgs {
 /// `tome memory show`, `tome memory restore`
 #[derive(Debug, Args)]
 pub struct VersionArgs {
-    /// The note; it may be deleted
+    /// The note, even if it was deleted
     pub path: String,
     /// A version from `tome memory log`, or a prefix of one
     #[arg(value_name = "VERSION")]
@@ -188,7 +188,7 @@ pub struct VersionArgs {
 /// `tome memory diff`
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The note; it may be deleted
+    /// The note, even if it was deleted
     pub path: String,
     /// Old version [default: the one before the last change]
     pub from: Option<String>,

@@ -26,7 +26,7 @@ pub struct RecallArgs {
     /// What to look for, in your own words
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// What to search
+    /// Kinds of records to search
     #[arg(
         long,
         value_name = "SCOPE",

@@ -34,11 +34,11 @@ pub fn unpause(context: &CommandContext) -> Result<Outcome> {
 
 fn parse_length(text: &str) -> Result<u64> {
     let problem = |problem: String| CommandError::bad_input(problem).with_hint("use 30m, 2h or 1d");
-    let bad = |_| problem(format!("{text:?} is not the length of a pause"));
+    let bad = |_| problem(format!("{text:?} is not a duration"));
     let length = config::parse_duration(text).map_err(bad)?;
     let ms = u64::try_from(length.as_millis()).unwrap_or(u64::MAX);
     match ms {
-        0 => Err(problem("a pause lasts longer than nothing".to_owned()).into()),
+        0 => Err(problem("a pause must be longer than 0".to_owned()).into()),
         ms => Ok(ms),
     }
 }

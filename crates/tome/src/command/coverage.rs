@@ -107,10 +107,10 @@ impl CaptureCoverage {
             writeln!(out, "{GREEN}ok{RESET}    capture   no transcripts to compare with")?;
         }
         for agent in &self.agents {
-            let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "warn") };
+            let (color, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "warn") };
             writeln!(
                 out,
-                "{colour}{mark:<4}{RESET}  capture   {}: {} of {} stored ({} %), {}",
+                "{color}{mark:<4}{RESET}  capture   {}: {} of {} stored ({} %), {}",
                 agent.agent,
                 format_count(agent.events - agent.missing),
                 format_counted(agent.events, "event", "events"),

@@ -62,7 +62,7 @@ fn print_demo(
         quote(out, &text)?;
     }
     writeln!(out)?;
-    print_title(out, "2  The next session is told", "Codex starts, and reads this", width)?;
+    print_title(out, "2  The next session starts with it", "Codex reads this first", width)?;
     for line in injected.lines().filter(|line| is_about_session(line)) {
         quote(out, line)?;
     }

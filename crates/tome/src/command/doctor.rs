@@ -63,12 +63,12 @@ const LABEL_COLUMNS: usize = 16;
 fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
     let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), LABEL_COLUMNS);
     for check in checks {
-        let (colour, mark) = match check.verdict {
+        let (color, mark) = match check.verdict {
             CheckVerdict::Good => (GREEN, "ok"),
             CheckVerdict::Warning => (YELLOW, "warn"),
             CheckVerdict::Bad => (RED, "fail"),
         };
-        writeln!(out, "{colour}{mark:<4}{RESET}  {:<11}  {}", check.what, check.found)?;
+        writeln!(out, "{color}{mark:<4}{RESET}  {:<11}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
             writeln!(out, "{:19}{DIM}→{RESET} {advice}", "")?;
         }

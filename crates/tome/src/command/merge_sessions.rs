@@ -14,18 +14,18 @@ use super::{CommandContext, Outcome};
 /// Sessions listed; `--json` lists all.
 const SESSIONS_SHOWN_MAX: usize = 20;
 
-pub fn run(context: &CommandContext, is_dry: bool) -> Result<Outcome> {
-    let merge = async |client: &Client| client.merge_sessions(is_dry).await;
+pub fn run(context: &CommandContext, dry_run: bool) -> Result<Outcome> {
+    let merge = async |client: &Client| client.merge_sessions(dry_run).await;
     let merged = context.connector.call_once_blocking(merge)?;
     if context.json {
-        context.print_json(&as_json(&merged, is_dry))?;
+        context.print_json(&as_json(&merged, dry_run))?;
     } else {
-        print_merged(&merged, is_dry)?;
+        print_merged(&merged, dry_run)?;
     }
     Ok(Outcome::Done)
 }
 
-fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
+fn as_json(merged: &v1::MergeSessionsResponse, dry_run: bool) -> Value {
     let session = |one: &v1::MergedSession| {
         json!({
             "agent": one.agent, "session_id": one.session_id, "project": one.project,
@@ -33,16 +33,16 @@ fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
         })
     };
     let sessions: Vec<Value> = merged.sessions.iter().map(session).collect();
-    json!({"dry_run": is_dry, "sessions": sessions, "kept": merged.kept})
+    json!({"dry_run": dry_run, "sessions": sessions, "kept": merged.kept})
 }
 
-fn print_merged(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
+fn print_merged(merged: &v1::MergeSessionsResponse, dry_run: bool) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     if merged.sessions.is_empty() {
         writeln!(out, "nothing to merge: every session is in one project")?;
         return Ok(());
     }
-    let verb = if is_dry { "would move" } else { "moved" };
+    let verb = if dry_run { "would move" } else { "moved" };
     for session in merged.sessions.iter().take(SESSIONS_SHOWN_MAX) {
         writeln!(
             out,
@@ -66,7 +66,7 @@ fn print_merged(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> 
     for kept in &merged.kept {
         writeln!(out, "the previous store was kept as {}", replace_control_chars(kept))?;
     }
-    if is_dry {
+    if dry_run {
         writeln!(out, "run without --dry-run to move them")?;
     }
     Ok(())

@@ -335,7 +335,7 @@ fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
             ),
         ),
         (_, Some(ClientError::Invalid(_))) => (2, None),
-        _ if error.downcast_ref::<tome_model::ModelError>().is_some() => (2, None),
+        _ if error.downcast_ref::<tome_model::InvalidInput>().is_some() => (2, None),
         _ => (1, None),
     }
 }

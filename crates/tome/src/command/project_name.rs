@@ -13,6 +13,8 @@ use super::{CommandContext, CommandError};
 
 /// Characters of a name.
 const NAME_CHARS_MAX: usize = 60;
+/// Characters of a name that was typed, in an error.
+const NAME_SHOWN_MAX: usize = 200;
 
 /// The folder that `--project` means: a folder as it is typed, or that of the project with this name.
 pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
@@ -23,17 +25,31 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
     }
     let projects = Projects::load(&context.settings.home);
     match projects.find_by_name(&text).as_slice() {
-        [] => Ok(typed.to_path_buf()),
+        [] if is_foreign_path(&text) => Ok(typed.to_path_buf()),
+        [] => Err(refuse_unknown(&text, projects.list().iter().map(|one| one.name.as_str()))),
         [root] => Ok(projects.current_folder(root)),
         several => {
             let list = projects.list();
             let is_meant = |one: &&tome_home::KnownProject| several.contains(&one.root);
             let names: Vec<String> =
                 list.iter().filter(is_meant).map(|one| one.name.clone()).collect();
-            let problem = format!("--project {text} can be {}", names.join(" or "));
+            let problem =
+                format!("--project {text} matches several projects: {}", names.join(", "));
             Err(CommandError::bad_input(problem).with_hint("use the longer name").into())
         }
     }
+}
+
+/// The error for a name that no project has, with the names that are like it.
+pub fn refuse_unknown<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> anyhow::Error {
+    let is_near = |name: &&str| name.to_lowercase().contains(&text.to_lowercase());
+    let near: Vec<String> = names.filter(is_near).take(3).map(quote_shell).collect();
+    let hint = match near.is_empty() || text.is_empty() {
+        true => "`tome projects` lists them".to_owned(),
+        false => format!("did you mean {}? `tome projects` lists all", near.join(" or ")),
+    };
+    let text = one_line(text, NAME_SHOWN_MAX);
+    CommandError::not_found(format!("no project {text}")).with_hint(hint).into()
 }
 
 /// Makes a folder absolute. One of another system is already, and would else lie below this folder.

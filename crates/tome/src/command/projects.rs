@@ -15,7 +15,7 @@ use tome_terminal::{
 };
 
 use super::notebook_client::quote_shell;
-use super::project_name::find_typed_root;
+use super::project_name::{find_typed_root, refuse_unknown};
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
@@ -63,7 +63,7 @@ fn refuse_removal(context: &CommandContext, project: &v1::KnownProject) -> Comma
     };
     let name = quote_shell(&project.name);
     let mut hint = format!(
-        "`tome projects merge {name} OTHER` moves them to another project; `tome export --project {name}` \
+        "`tome projects merge {name} OTHER` copies them into another project; `tome export --project {name}` \
          writes them to a file"
     );
     let folder = Projects::load(&context.settings.home).find_folder(&project.root);
@@ -179,9 +179,8 @@ fn merge(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> 
         format_counted(merged.notes, "note", "notes")
     )?;
     let kept = context.shorten_path(Path::new(&merged.kept));
-    let text = format!(
-        "Its former store is kept in {kept}; you can delete it when everything is as it should be."
-    );
+    let text =
+        format!("Its former folder is kept in {kept}; delete it once you have checked the result.");
     print_hanging(&mut out, "", 0, &text, tome_terminal::terminal_width().min(100))?;
     Ok(Outcome::Done)
 }
@@ -232,19 +231,10 @@ fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     }
     match matches.as_slice() {
         [project] => Ok((*project).clone()),
-        [] => {
-            let near =
-                all.iter().filter(|one| one.name.to_lowercase().contains(&text.to_lowercase()));
-            let near: Vec<String> = near.take(3).map(|one| quote_shell(&one.name)).collect();
-            let hint = match near.is_empty() || text.is_empty() {
-                true => "`tome projects` lists them".to_owned(),
-                false => format!("did you mean {}? `tome projects` lists all", near.join(" or ")),
-            };
-            Err(CommandError::not_found(format!("no project {text}")).with_hint(hint).into())
-        }
+        [] => Err(refuse_unknown(text, all.iter().map(|one| one.name.as_str()))),
         several => {
             let names: Vec<&str> = several.iter().map(|project| project.name.as_str()).collect();
-            let problem = format!("{text} can be {}", names.join(" or "));
+            let problem = format!("{text} matches several projects: {}", names.join(", "));
             Err(CommandError::bad_input(problem).with_hint("use the longer name").into())
         }
     }

@@ -99,7 +99,7 @@ fn describe_ambiguous(
     is_wide: bool,
 ) -> CommandError {
     let count = format_counted(sessions.len() as u64, "session", "sessions");
-    let mut message = format!("{} begins the ids of {count}:", one_line(id, 80));
+    let mut message = format!("{} matches {count}:", one_line(id, 80));
     let shown = sessions.get(..CANDIDATES_SHOWN.min(sessions.len())).unwrap_or_default();
     let columns = shown.iter().map(|session| session.short_id.chars().count()).max().unwrap_or(0);
     for session in shown {
@@ -137,7 +137,7 @@ mod tests {
             describe_ambiguous(&screen, "419f", found, true).message
         };
         expect_test::expect![[r#"
-            419f begins the ids of 2 sessions:
+            419f matches 2 sessions:
               419f42f0     2 h ago       app: Accept unicode identifier…
               419f42f1-aa  Nov 5, 2025   app: Build"#]]
         .assert_eq(&shown(&found, 60));

@@ -28,7 +28,7 @@ const SECTIONS: [(&str, &str); 8] = [
     ("pull_request", "Pull requests"),
     ("decision", "Decisions"),
     ("correction", "Corrections by the user"),
-    ("convention", "Rules of the user"),
+    ("convention", "Rules from the user"),
     ("problem", "Problems"),
     ("check", "Passed"),
     ("open", "Open"),

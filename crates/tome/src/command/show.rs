@@ -86,7 +86,7 @@ fn show_session_or_event(
     let is_exact = session.id == id;
     if !is_exact && let Ok(event) = get_event(context, id, project) {
         let message = format!(
-            "{id} begins the ids of session {} and of event {}: use a longer prefix",
+            "{id} matches session {} and event {}: use a longer prefix",
             session.id, event.id
         );
         return Err(CommandError::bad_input(message).into());

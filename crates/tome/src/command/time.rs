@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use tome_contents::{TimeSpan, parse_time_phrase};
-use tome_model::{Millis, ModelError, Zone, truncate_to};
+use tome_model::{InvalidInput, Millis, Zone, truncate_to};
 
 /// Parses an age such as `90m`, `2h`, `3d`; a period such as `2026-11-15`, `2026`, `yesterday` or `last
 /// week`, which stands for its start in `zone`; RFC 3339; or Unix milliseconds.
@@ -12,7 +12,7 @@ pub fn parse(
     text: &str,
     now: Millis,
     zone: &Zone,
-) -> Result<Millis, ModelError> {
+) -> Result<Millis, InvalidInput> {
     if let Some(ms) = parse_age(text) {
         return Ok(Millis(now.0.saturating_sub(ms)));
     }
@@ -21,7 +21,7 @@ pub fn parse(
     }
     Millis::parse(field, text).map_err(|_| {
         let text = truncate_to(text, 80);
-        ModelError::invalid(
+        InvalidInput::invalid(
             field,
             format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
         )
@@ -34,10 +34,10 @@ pub fn parse_period(
     text: &str,
     now: Millis,
     zone: &Zone,
-) -> Result<TimeSpan, ModelError> {
+) -> Result<TimeSpan, InvalidInput> {
     parse_time_phrase(text, now, zone).ok_or_else(|| {
         let text = truncate_to(text, 80);
-        ModelError::invalid(
+        InvalidInput::invalid(
             field,
             format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 'in March' or 'Feb 9 to Feb 12'"),
         )

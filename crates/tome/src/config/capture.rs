@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::value;
+use super::{duration, value};
 
 /// When the daemon reads transcripts to store events that hooks missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub(super) fn transcript_settings<'c>(
 ) -> TranscriptSettings {
     TranscriptSettings {
         enabled: value::parse_boolean(text("capture.transcripts")).unwrap_or(true),
-        idle: value::parse_finite_duration(text("capture.transcripts_idle"))
+        idle: duration::parse_finite(text("capture.transcripts_idle"))
             .unwrap_or(Duration::from_secs(60)),
     }
 }

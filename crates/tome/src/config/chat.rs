@@ -75,8 +75,7 @@ pub(super) fn chat_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> Chat
         base_url: text("chat.base_url").to_owned(),
         key_env: text("chat.key_env").to_owned(),
         key_file: text("chat.key_file").to_owned(),
-        timeout: value::parse_finite_duration(text("chat.timeout"))
-            .unwrap_or(Duration::from_secs(120)),
+        timeout: duration::parse_finite(text("chat.timeout")).unwrap_or(Duration::from_secs(120)),
         window_tokens: text("chat.window_tokens").parse().unwrap_or(100_000),
         prices: Prices {
             input: price_of("chat.price_input"),

@@ -287,7 +287,7 @@ impl Config {
                 key_file: text("summarizer.key_file").to_owned(),
                 command: text("summarizer.command").to_owned(),
                 daily_tokens: text("summarizer.daily_tokens").parse().unwrap_or(0),
-                timeout: value::parse_finite_duration(text("summarizer.timeout"))
+                timeout: duration::parse_finite(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
             chat: chat::chat_settings(&text),
@@ -301,7 +301,7 @@ impl Config {
 
 fn embed_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
     let time = |name, usual_s| {
-        value::parse_finite_duration(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
+        duration::parse_finite(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
     };
     EmbedSettings {
         provider: value::parse_embed_provider(text("embed.provider"))
@@ -345,7 +345,7 @@ fn inject_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSetting
 fn contents_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
     let usual = ContentsSettings::in_zone(Zone::utc());
     let ms = |name, usual| {
-        let length = value::parse_finite_duration(text(name)).ok();
+        let length = duration::parse_finite(text(name)).ok();
         length.and_then(|length| u64::try_from(length.as_millis()).ok()).unwrap_or(usual)
     };
     let tokens = |name, usual| text(name).parse().unwrap_or(usual);

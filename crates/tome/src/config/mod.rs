@@ -15,9 +15,10 @@ mod value;
 
 pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
+pub use duration::parse_finite as parse_duration;
 pub use keys::SETTING_KEYS;
 pub use load::{Config, ConfigError, ConfigFlags};
-pub use value::{EmbedProvider, SummarizerKind, parse_finite_duration as parse_duration};
+pub use value::{EmbedProvider, SummarizerKind};
 
 use std::net::SocketAddr;
 use std::time::Duration;

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use tome_engine::Toolsets;
 use tome_home::StoreMode;
@@ -71,7 +70,7 @@ pub const TEXT: ValueType = ValueType::Parsed { name: "text", check: |_| Ok(()) 
 pub const BOOLEAN: ValueType =
     ValueType::Parsed { name: "boolean", check: |text| parse_boolean(text).map(drop) };
 pub const DURATION: ValueType =
-    ValueType::Parsed { name: "duration", check: |text| parse_finite_duration(text).map(drop) };
+    ValueType::Parsed { name: "duration", check: |text| duration::parse_finite(text).map(drop) };
 pub const DURATION_OR_NEVER: ValueType = ValueType::Parsed {
     name: "duration or `never`",
     check: |text| duration::parse(text).map(drop),
@@ -162,12 +161,6 @@ fn check_key_file(text: &str) -> Result<(), String> {
 
 pub fn parse_zone(text: &str) -> Result<Zone, String> {
     Zone::parse(text).map_err(|error| error.to_string())
-}
-
-/// Parses a duration where `never` makes no sense.
-pub fn parse_finite_duration(text: &str) -> Result<Duration, String> {
-    duration::parse(text)?
-        .ok_or_else(|| "`never` is not allowed here: use a duration such as 30m".into())
 }
 
 /// Parses a storage engine that this build includes.

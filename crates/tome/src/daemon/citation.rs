@@ -45,7 +45,7 @@ impl Citations for CitationsService {
         let citation: Citation = request
             .citation
             .parse()
-            .map_err(|error: tome_model::ModelError| invalid_argument(&error))?;
+            .map_err(|error: tome_model::InvalidInput| invalid_argument(&error))?;
         let from = Viewpoint {
             project: non_empty_owned(request.project),
             session: non_empty_owned(request.session_id),

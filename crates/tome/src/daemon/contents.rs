@@ -11,7 +11,7 @@ use tome_contents::{
     StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
-use tome_model::{Agent, EventId, Grip, Level, Millis, ModelError, NodeId, SessionId};
+use tome_model::{Agent, EventId, Grip, InvalidInput, Level, Millis, NodeId, SessionId};
 use tome_proto::v1::contents_server;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -268,7 +268,7 @@ fn fact_to_wire(fact: SessionFact) -> v1::SessionFact {
 fn parse_session_query(
     request: v1::ListSessionsRequest,
     sessions_max: usize,
-) -> Result<SessionQuery, ModelError> {
+) -> Result<SessionQuery, InvalidInput> {
     Ok(SessionQuery {
         project: non_empty(&request.project).map(str::to_owned),
         from: request.from_ms.map(Millis),
@@ -317,7 +317,7 @@ fn parse_query(
     depth: Depth,
     limit: u32,
 ) -> Result<ContentsQuery, Status> {
-    let agents: Result<Vec<Agent>, ModelError> =
+    let agents: Result<Vec<Agent>, InvalidInput> =
         agents.iter().map(|name| Agent::parse(name)).collect();
     let below_max = match limit {
         0 => limits::PAGE_NODES_DEFAULT,

@@ -95,13 +95,13 @@ impl daemon_server::Daemon for DaemonService {
         &self,
         request: Request<v1::MergeSessionsRequest>,
     ) -> Result<Response<v1::MergeSessionsResponse>, Status> {
-        let is_dry = request.into_inner().dry_run;
+        let dry_run = request.into_inner().dry_run;
         let mut attempts = 0;
         let merged = loop {
             let work = self.0.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
                 daemon.engine.recall().close_unused(Duration::ZERO);
-                daemon.engine.stores().merge_sessions(is_dry)
+                daemon.engine.stores().merge_sessions(dry_run)
             });
             attempts += 1;
             match work.await? {

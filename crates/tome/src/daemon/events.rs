@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tome_home::EventQuery;
-use tome_model::{Agent, Millis, ModelError, SessionId};
+use tome_model::{Agent, InvalidInput, Millis, SessionId};
 use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -58,7 +58,7 @@ impl Events for EventsService {
     }
 }
 
-fn parse_query(request: &v1::GetEventsRequest) -> Result<EventQuery, ModelError> {
+fn parse_query(request: &v1::GetEventsRequest) -> Result<EventQuery, InvalidInput> {
     let limit = match request.limit {
         0 => limits::PAGE_EVENTS_DEFAULT,
         limit => limit.min(limits::PAGE_EVENTS_MAX),

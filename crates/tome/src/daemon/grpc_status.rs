@@ -1,7 +1,7 @@
 //! Maps errors to gRPC statuses.
 
 use tome_home::HomeError;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_notebook::NotebookError;
 use tome_recall::RecallError;
 use tonic::{Code, Status};
@@ -22,7 +22,7 @@ pub fn status_of(error: &HomeError) -> Status {
     Status::new(code, error.to_string())
 }
 
-pub fn invalid_argument(error: &ModelError) -> Status {
+pub fn invalid_argument(error: &InvalidInput) -> Status {
     Status::invalid_argument(error.to_string())
 }
 

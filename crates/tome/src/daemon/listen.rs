@@ -167,7 +167,7 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()
-        .context("cannot build the reflection service")?;
+        .context("cannot build the gRPC server reflection service")?;
     let capture = CaptureServer::new(CaptureService(Arc::clone(daemon)))
         .max_decoding_message_size(limits::MESSAGE_BYTES_MAX);
     let events = EventsServer::new(EventsService(Arc::clone(daemon)))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tome_home::{HomeError, NotebookOwner};
 use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
-use tome_model::{ModelError, Scope, truncate_to};
+use tome_model::{InvalidInput, Scope, truncate_to};
 use tome_notebook::{
     Actor, Author, NoteListing, NoteVersion, Notebook as OpenNotebook, NotebookError,
 };
@@ -171,11 +171,11 @@ fn coder_owner() -> v1::Whose {
     v1::Whose { scope: Scope::Coder.as_str().to_owned(), ..v1::Whose::default() }
 }
 
-fn owner_from_wire(owner: v1::Whose) -> Result<NotebookOwner, ModelError> {
+fn owner_from_wire(owner: v1::Whose) -> Result<NotebookOwner, InvalidInput> {
     let scope = match non_empty(&owner.scope) {
         None => Scope::default(),
         Some(name) => Scope::from_name(name).ok_or_else(|| {
-            ModelError::invalid("scope", format!("{name:?} is not session, project or coder"))
+            InvalidInput::invalid("scope", format!("{name:?} is not session, project or coder"))
         })?,
     };
     Ok(NotebookOwner {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tome_home::{HomeError, KnownProject, catch_up_session_stats, layout};
 use tome_ledger::disk_bytes;
-use tome_model::ModelError;
+use tome_model::InvalidInput;
 use tome_proto::v1;
 use tome_proto::v1::change_project_request::Change;
 use tome_proto::v1::projects_server::Projects;
@@ -154,7 +154,7 @@ fn change_project(
         }
         Some(Change::Remove(true)) => remove_project(daemon, root)?,
         Some(Change::Remove(false)) | None => {
-            return Err(ModelError::Missing { field: "change" }.into());
+            return Err(InvalidInput::Missing { field: "change" }.into());
         }
     }
     Ok(v1::ChangeProjectResponse::default())
@@ -169,7 +169,7 @@ fn remove_project(daemon: &Daemon, root: &str) -> Result<(), HomeError> {
     };
     if project.events > 0 || project.has_notes || !project.problem.is_empty() {
         let problem = "it holds events or notes, which are not deleted";
-        return Err(ModelError::invalid("project", problem).into());
+        return Err(InvalidInput::invalid("project", problem).into());
     }
     if let Some(path) = stores.find_store_path(root) {
         daemon.engine.close(&path);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tome_contents::{Instruction, ListedInstruction, find_concerned, rank_instructions};
 use tome_home::HomeError;
-use tome_model::{Agent, EventKind, Millis, ModelError};
+use tome_model::{Agent, EventKind, InvalidInput, Millis};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
@@ -193,7 +193,7 @@ fn check_query(query: &str) -> Result<(), Status> {
 }
 
 /// Parses a name; `None` if it is empty.
-fn parse_name<T: FromStr<Err = ModelError>>(name: &str) -> Result<Option<T>, Status> {
+fn parse_name<T: FromStr<Err = InvalidInput>>(name: &str) -> Result<Option<T>, Status> {
     non_empty(name).map(str::parse).transpose().map_err(|error| invalid_argument(&error))
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tome_engine::path_in_project;
 use tome_home::HomeError;
-use tome_model::{ModelError, truncate_to};
+use tome_model::{InvalidInput, truncate_to};
 use tome_proto::v1;
 use tome_proto::v1::topics_server::Topics;
 use tome_topics::{
@@ -48,15 +48,15 @@ impl Topics for TopicsService {
         request: Request<v1::GetTopicGraphStatusRequest>,
     ) -> Result<Response<v1::GetTopicGraphStatusResponse>, Status> {
         self.query(request.into_inner().project, |map| {
-            let (status, extent) = (map.status(), map.extent());
+            let (status, activity) = (map.status(), map.activity());
             Ok(v1::GetTopicGraphStatusResponse {
                 segments: status.segments,
                 ungrouped: status.ungrouped,
                 groups: status.groups,
                 named: status.named,
-                sessions: extent.sessions,
-                first_at_ms: if extent.segments == 0 { 0 } else { extent.first_at.0 },
-                last_at_ms: extent.last_at.0,
+                sessions: activity.sessions,
+                first_at_ms: if activity.segments == 0 { 0 } else { activity.first_at.0 },
+                last_at_ms: activity.last_at.0,
             })
         })
         .await
@@ -152,7 +152,7 @@ fn parse_kind(kind: &str) -> Result<TopicKind, HomeError> {
         let names: Vec<&str> = TopicKind::ALL.iter().map(|kind| kind.as_str()).collect();
         let kind = truncate_to(kind, 80);
         let problem = format!("{kind:?} is not known: use one of {}", names.join(", "));
-        ModelError::invalid("kind", problem).into()
+        InvalidInput::invalid("kind", problem).into()
     })
 }
 
@@ -161,20 +161,20 @@ fn limit_of(limit: u32) -> usize {
 }
 
 fn topic_to_wire(topic: Topic) -> v1::Topic {
-    let extent = topic.extent;
+    let activity = topic.activity;
     v1::Topic {
         id: topic.id,
         kind: topic.kind.as_str().to_owned(),
         label: topic.label,
         title: topic.title,
-        days: extent.days,
-        first_day: extent.first_day,
-        last_day: extent.last_day,
-        first_at_ms: extent.first_at.0,
-        last_at_ms: extent.last_at.0,
-        segments: extent.segments,
-        sessions: extent.sessions,
-        agents: extent.agents.iter().map(ToString::to_string).collect(),
+        days: activity.days,
+        first_day: activity.first_day,
+        last_day: activity.last_day,
+        first_at_ms: activity.first_at.0,
+        last_at_ms: activity.last_at.0,
+        segments: activity.segments,
+        sessions: activity.sessions,
+        agents: activity.agents.iter().map(ToString::to_string).collect(),
     }
 }
 

@@ -130,7 +130,7 @@ fn paths_named_in_the_docs_exist() {
         }
     }
     assert!(missing.is_empty(), "these do not exist: {missing:#?}");
-    assert!(checked > 60, "only {checked} paths were recognised");
+    assert!(checked > 60, "only {checked} paths were recognized");
     assert!(!exists("tome/src/no_such.rs", &tree) && !exists("ibrary.rs", &tree));
 }
 
@@ -158,7 +158,7 @@ fn links_in_the_docs_lead_somewhere() {
             checked += 1;
         }
     }
-    assert!(checked > 15, "only {checked} links were recognised");
+    assert!(checked > 15, "only {checked} links were recognized");
 }
 
 #[test]

@@ -235,9 +235,9 @@ fn names_and_options_that_people_try() {
     let bad = world.tome(&["config", "set", "inject.enabled", "maybe"]).stderr;
     assert!(bad.contains("use on or off"), "{bad}");
     let bad = world.tome(&["pause", "10"]).stderr;
-    assert_eq!(bad, "error: \"10\" is not the length of a pause\nhint: use 30m, 2h or 1d\n");
+    assert_eq!(bad, "error: \"10\" is not a duration\nhint: use 30m, 2h or 1d\n");
     let none = world.tome(&["sessions", "--all-projects", "--agent", "cursor"]).stdout;
-    assert!(none.contains("cursor is no agent that Tome imports"), "{none}");
+    assert!(none.contains("Tome has no importer for cursor"), "{none}");
     assert_eq!(
         world.tome(&["sessions", "--all-projects", "-n", "0", "--json"]).json_lines().len(),
         1

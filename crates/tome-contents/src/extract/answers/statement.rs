@@ -16,7 +16,7 @@ use crate::extract::language::text::{
 pub(crate) struct AnswerSentence<'a> {
     /// Verbatim: the sentence, and the first items of the list that it introduces.
     pub(crate) raws: Vec<&'a str>,
-    /// Without Markdown and without the words that tie it to its neighbours.
+    /// Without Markdown and without the words that tie it to its neighbors.
     pub(crate) text: String,
     /// The sentence alone, without the list.
     pub(crate) lead: String,

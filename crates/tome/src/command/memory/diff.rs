@@ -94,14 +94,14 @@ fn render_unified(path: &str, from: &DiffSide, to: &DiffSide) -> String {
 fn print_diff(diff: &str) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     for line in diff.lines() {
-        let colour = match line.chars().next() {
+        let color = match line.chars().next() {
             _ if line.starts_with("--- ") || line.starts_with("+++ ") => BOLD,
             Some('+') => GREEN,
             Some('-') => RED,
             Some('@' | '\\') => DIM,
             _ => RESET,
         };
-        writeln!(out, "{colour}{}{RESET}", replace_control_chars(line))?;
+        writeln!(out, "{color}{}{RESET}", replace_control_chars(line))?;
     }
     Ok(())
 }

@@ -84,7 +84,7 @@ fn request() -> v1::RecallRequest {
     }
 }
 
-/// The codes of colours as letters: b bold, d dim, g green, y yellow, and `>` for their end.
+/// The codes of colors as letters: b bold, d dim, g green, y yellow, and `>` for their end.
 fn plain(bytes: Vec<u8>) -> String {
     let codes = [(BOLD, "<b:"), (DIM, "<d:"), (GREEN, "<g:"), (YELLOW, "<y:"), (RESET, ">")];
     let text = String::from_utf8(bytes).unwrap();

@@ -202,7 +202,7 @@ fn print_no_sessions(context: &CommandContext, args: &SessionsArgs) -> Result<Ou
     let unknown = args.agent.iter().find(|agent| !Agent::KNOWN.contains(&agent.as_str()));
     let unknown = unknown.map(|agent| {
         format!(
-            "; {} is no agent that Tome imports: {}",
+            "; Tome has no importer for {}; it imports {}",
             one_line(agent, 40),
             Agent::KNOWN.join(", ")
         )

@@ -75,12 +75,12 @@ fn print_consequence(out: &mut dyn Write, plan: &SetupPlan) -> Result<()> {
     let mut agents: Vec<&str> = refused.iter().flat_map(|file| file.agents.clone()).collect();
     agents.sort_unstable();
     agents.dedup();
-    let files = format_counted(refused.len() as u64, "file stays", "files stay");
+    let files = format_counted(refused.len() as u64, "file is", "files are");
+    let agents_are = if agents.len() == 1 { "this agent is" } else { "these agents are" };
     let text = format!(
-        "{files} as they are, so {} is connected only in part. Fix the problem and run `tome setup` again; it completes what is missing.",
+        "{files} left unchanged, so {agents_are} only partly connected: {}. Fix the problem and run `tome setup` again; it completes what is missing.",
         agents.join(", ")
     );
-    let text = text.replace("file stays as they are", "file stays as it is");
     writeln!(out)?;
     let width = tome_terminal::terminal_width().min(100);
     Ok(tome_terminal::print_hanging(out, "", 0, &text, width)?)
@@ -145,7 +145,7 @@ fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize
             writeln!(out, "      {DIM}…{RESET}")?;
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
-            let (colour, sign) = match change.tag() {
+            let (color, sign) = match change.tag() {
                 ChangeTag::Equal => (DIM, ' '),
                 ChangeTag::Delete => (RED, '-'),
                 ChangeTag::Insert => (GREEN, '+'),
@@ -161,7 +161,7 @@ fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize
                 usize::MAX => line,
                 _ => tome_terminal::truncate_end(&line, room),
             };
-            writeln!(out, "    {colour}{sign} {line}{RESET}")?;
+            writeln!(out, "    {color}{sign} {line}{RESET}")?;
         }
     }
     if changed > shown {

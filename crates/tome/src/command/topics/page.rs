@@ -24,7 +24,7 @@ impl PagePrinter<'_> {
         self.print_facts("Decided", &page.decisions)?;
         self.print_problems(&page.problems)?;
         self.print_entries(page)?;
-        self.print_facts("Findings and corrections", &page.statements)?;
+        self.print_facts("Outcomes and corrections", &page.statements)?;
         let commits = page.commits.iter().take(LINES_SHOWN).cloned().collect::<Vec<_>>();
         let heading = if page.entries.is_empty() { "Commits" } else { "Commits in the same turns" };
         self.print_facts(heading, &commits)?;
@@ -158,7 +158,7 @@ impl PagePrinter<'_> {
         for problem in problems {
             let text = match problem.state.as_str() {
                 "fixed" => problem.text.clone(),
-                "open" => format!("{} — not seen to pass since", problem.text),
+                "open" => format!("{} — still failing when last run", problem.text),
                 _ => format!(
                     "{} — the command passed later, #{}",
                     problem.text, problem.passed_number

@@ -45,7 +45,7 @@ pub(super) struct HookRequest {
 
 impl HookRequest {
     pub(super) fn from_wire(daemon: &Daemon, request: v1::InjectRequest) -> Result<Self, Status> {
-        let invalid = |error: tome_model::ModelError| invalid_argument(&error);
+        let invalid = |error: tome_model::InvalidInput| invalid_argument(&error);
         let settings = request.settings.unwrap_or_default();
         let started = Instant::now();
         let time_left =

@@ -26,7 +26,7 @@ use tome_engine::Caller;
 use tome_home::{HomeError, Projection, Store, follow_outbox};
 use tome_ledger::{EventRange, ProjectionCommit, ScanDirection};
 use tome_llm::{ChatModel, ModelFailure};
-use tome_model::{Clock, Event, ModelError, SessionId};
+use tome_model::{Clock, Event, InvalidInput, SessionId};
 use tome_proto::v1;
 
 use super::drain::drain;
@@ -196,7 +196,7 @@ fn run_reflection(
     let tools = daemon
         .engine
         .tools()
-        .map_err(|error| ModelError::invalid("capture.redact", error.to_string()))?;
+        .map_err(|error| InvalidInput::invalid("capture.redact", error.to_string()))?;
     let caller = Caller {
         cwd: Some(waiting.project.clone()),
         agent: Some(waiting.agent.clone()),

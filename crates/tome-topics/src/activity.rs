@@ -1,4 +1,4 @@
-//! When and by whom a topic was worked on.
+//! The activity of a topic or of a whole project.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use tome_model::{Agent, Millis, SessionId};
 use crate::limits::WEEKS_MAX;
 use crate::record::SegmentRecord;
 
-/// The extent of a topic.
+/// When and by whom a topic was worked on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TopicActivity {
     /// Number of days with work on it.
@@ -43,21 +43,21 @@ impl TopicActivity {
         let mut days: BTreeSet<&str> = BTreeSet::new();
         let mut sessions: BTreeSet<&SessionId> = BTreeSet::new();
         let mut agents: BTreeSet<&Agent> = BTreeSet::new();
-        let mut extent = Self { first_at: Millis(u64::MAX), ..Self::default() };
+        let mut activity = Self { first_at: Millis(u64::MAX), ..Self::default() };
         for segment in segments {
             days.insert(segment.day());
             sessions.insert(&segment.session);
             agents.insert(&segment.agent);
-            extent.segments += 1;
-            extent.first_at = extent.first_at.min(segment.first_at);
-            extent.last_at = extent.last_at.max(segment.last_at);
+            activity.segments += 1;
+            activity.first_at = activity.first_at.min(segment.first_at);
+            activity.last_at = activity.last_at.max(segment.last_at);
         }
-        extent.days = days.len() as u64;
-        extent.sessions = sessions.len() as u64;
-        extent.agents = agents.into_iter().cloned().collect();
-        extent.first_day = days.first().map_or("", |day| day).to_owned();
-        extent.last_day = days.last().map_or("", |day| day).to_owned();
-        extent
+        activity.days = days.len() as u64;
+        activity.sessions = sessions.len() as u64;
+        activity.agents = agents.into_iter().cloned().collect();
+        activity.first_day = days.first().map_or("", |day| day).to_owned();
+        activity.last_day = days.last().map_or("", |day| day).to_owned();
+        activity
     }
 
     /// Most days first, then the latest.
