@@ -8,7 +8,7 @@ use tome_ledger::{
     EventRange, Ledger, LedgerError, NodeChange, NodeWrite, ProjectionCommit, ScanDirection,
     SegmentStartReason,
 };
-use tome_model::{Event, Level, Millis, Node, NodeId};
+use tome_model::{Event, Level, Millis, Node, NodeId, Period};
 
 use super::extract::names_request;
 use super::limits::POLISH_SCANNED_MAX;
@@ -147,7 +147,7 @@ pub fn load_source(
         let mut children = Vec::with_capacity(node.children.len());
         // A week that lies in two months is no part of either.
         let parts: Vec<NodeId> = match period.level() {
-            Level::Month => period.parts().iter().map(|part| part.id()).collect(),
+            Level::Month => period.parts().iter().map(Period::id).collect(),
             _ => node.children.clone(),
         };
         for part in &parts {

@@ -117,7 +117,7 @@ impl Stores {
             match choose_event_id(&goal, &event)? {
                 None => merged.duplicates += 1,
                 Some(id) if !dry_run => {
-                    batch.push(encode_event(event, id, &merged.session.project))
+                    batch.push(encode_event(event, id, &merged.session.project));
                 }
                 Some(_) => {}
             }

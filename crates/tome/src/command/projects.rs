@@ -231,7 +231,7 @@ fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     }
     match matches.as_slice() {
         [project] => Ok((*project).clone()),
-        [] => Err(refuse_unknown(text, all.iter().map(|one| one.name.as_str()))),
+        [] => Err(refuse_unknown(&text, all.iter().map(|one| one.name.as_str()))),
         several => {
             let names: Vec<&str> = several.iter().map(|project| project.name.as_str()).collect();
             let problem = format!("{text} matches several projects: {}", names.join(", "));
