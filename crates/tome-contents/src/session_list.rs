@@ -178,6 +178,10 @@ impl SessionQuery {
         // Of equals, the first.
         let best = titles.into_iter().rev().max_by_key(|(weight, _)| *weight);
         listing.title = best.map_or(listing.title, |(_, title)| title);
+        if self.branch.is_some() && branches.is_empty() {
+            // Work on the main branch is not named by it.
+            branches.extend(find_last_location(ledger, &stats.project, &stats.session)?.branch);
+        }
         let is_on_branch = |wanted: &str| {
             branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))
         };
@@ -340,12 +344,20 @@ pub(super) fn find_first_folder(
 /// Events that are read to find where a session was last; the latest few have a location.
 const LOCATED_EVENTS_MAX: usize = 500;
 
-/// The linked worktree that a session was last in.
-pub(super) fn find_last_worktree(
+/// Where a session was last.
+#[derive(Debug, Default)]
+pub(super) struct LastLocation {
+    pub(super) branch: Option<String>,
+    /// The linked worktree.
+    pub(super) worktree: Option<String>,
+}
+
+/// Finds where a session was last.
+pub(super) fn find_last_location(
     ledger: &Ledger,
     project: &str,
     session: &SessionId,
-) -> Result<Option<String>, HomeError> {
+) -> Result<LastLocation, HomeError> {
     let range = EventRange {
         session: Some(session.clone()),
         direction: ScanDirection::Backward,
@@ -358,10 +370,11 @@ pub(super) fn find_last_worktree(
             .into_iter()
             .any(|name| field(name).is_some_and(|value| !value.is_empty()));
         if event.project == project && has_location {
-            return Ok(field("worktree").map(str::to_owned));
+            let own = |name: &str| field(name).map(str::to_owned);
+            return Ok(LastLocation { branch: own("branch"), worktree: own("worktree") });
         }
     }
-    Ok(None)
+    Ok(LastLocation::default())
 }
 
 /// The shortest prefix of `id`, of at least 8 characters, that no other id has. `sorted` holds all

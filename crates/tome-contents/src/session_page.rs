@@ -8,7 +8,7 @@ use tome_text::truncate_words;
 use super::event_text::event_texts;
 use super::extract::{FileChange, SessionFacts, prompt_text, read_session};
 use super::session_list::{
-    SessionFact, SessionListing, SessionQuery, find_first_folder, find_last_worktree, find_number,
+    SessionFact, SessionListing, SessionQuery, find_first_folder, find_last_location, find_number,
 };
 use tome_home::HomeError;
 
@@ -81,7 +81,7 @@ pub(super) fn build_session_page(
         project: project.to_owned(),
         title: title.unwrap_or_else(|| read.title.clone()),
         branch: read.branch.clone(),
-        worktree: find_last_worktree(ledger, project, session)?,
+        worktree: find_last_location(ledger, project, session)?.worktree,
         first_at: stats.as_ref().map_or(first.at, |stats| stats.first_at),
         last_at: last.at,
         events: stats.as_ref().map_or(events.len() as u64, |stats| stats.events),

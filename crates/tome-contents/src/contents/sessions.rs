@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Contents;
-use crate::session_list::{find_first_folder, find_last_worktree, shorten_id};
+use crate::session_list::{find_first_folder, find_last_location, shorten_id};
 use crate::session_page::build_session_page;
 use crate::{SessionList, SessionListing, SessionPage, SessionQuery};
 use tome_home::{HomeError, Projection, catch_up_session_stats};
@@ -54,7 +54,8 @@ impl Contents {
             if index < query.sessions_max {
                 listing.short_id = shorten_id(listing.id.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
-                listing.worktree = find_last_worktree(&store, &stats.project, &stats.session)?;
+                listing.worktree =
+                    find_last_location(&store, &stats.project, &stats.session)?.worktree;
                 ranked.insert(index, (listing, rank));
                 ranked.truncate(query.sessions_max);
             }
@@ -104,7 +105,7 @@ impl Contents {
             if let Some((mut listing, _)) = SessionQuery::default().read_listing(&store, &stats)? {
                 listing.short_id = shorten_id(session.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, project, session)?;
-                listing.worktree = find_last_worktree(&store, project, session)?;
+                listing.worktree = find_last_location(&store, project, session)?.worktree;
                 return Ok(listing);
             }
         }

@@ -97,9 +97,8 @@ pub fn run() -> ExitCode {
         Err(error) => {
             let is_json = error.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
             if is_json {
-                let message = error.to_string();
-                let first = message.lines().next().unwrap_or_default();
-                print_error_json(first.trim_start_matches("error: "), &[], None, 2);
+                let (message, tip) = split_usage_error(&error.to_string());
+                print_error_json(&message, &[], tip.as_deref(), 2);
             } else {
                 let _ = error.print();
             }
@@ -294,6 +293,17 @@ fn report_error(error: &anyhow::Error, is_json: bool) -> ExitCode {
         let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
     ExitCode::from(code)
+}
+
+/// Splits the report of a wrong command line into what is wrong, on one line, and a tip.
+fn split_usage_error(report: &str) -> (String, Option<String>) {
+    let mut paragraphs = report.split("\n\n").map(|paragraph| {
+        let lines: Vec<&str> = paragraph.lines().map(str::trim).collect();
+        lines.join(" ")
+    });
+    let message = paragraphs.next().unwrap_or_default();
+    let tip = paragraphs.find_map(|paragraph| Some(paragraph.strip_prefix("tip: ")?.to_owned()));
+    (message.trim_start_matches("error: ").to_owned(), tip)
 }
 
 /// Prints an error as a JSON object to standard error.

@@ -30,7 +30,7 @@ pub fn projects_in_scope(
 pub fn refuse_without_project(names: &ProjectNames) -> CommandError {
     let roots: Vec<&str> = names.roots().collect();
     if roots.is_empty() {
-        CommandError::bad_input("no project has been recorded yet")
+        CommandError::not_found("no project has been recorded yet")
             .with_hint("`tome import` reads the history of your agents")
     } else {
         CommandError::bad_input("this folder belongs to no project that Tome knows")

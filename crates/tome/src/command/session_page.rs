@@ -76,9 +76,11 @@ pub fn print_page(
         writeln!(out, "\n{BOLD}Files{RESET}")?;
     }
     for file in page.files.iter().take(FILES_SHOWN) {
-        let edits = match file.edits {
-            1 => file.action.clone(),
-            many => format!("{}, {many} edits", file.action),
+        let is_created = file.action == "created";
+        let edits = match file.edits.saturating_sub(u64::from(is_created)) {
+            0 => file.action.clone(),
+            1 if !is_created => file.action.clone(),
+            edits => format!("{}, {}", file.action, format_counted(edits, "edit", "edits")),
         };
         // As everywhere, without the folder of a worktree.
         let path = normalize_path(&file.path, &session.cwd, &session.project);

@@ -155,6 +155,10 @@ fn the_contents_are_shown_as_a_tree() {
     }
     let is_short_id = |word: &&str| word.len() == 12 && word.starts_with("01");
     assert!(!shown.stdout.split_whitespace().any(|word| is_short_id(&word)), "{}", shown.stdout);
+    for page in ["2026", "2026-11"] {
+        let shown = world.tome(&["toc", page]).stdout;
+        assert!(shown.contains("keywords"), "the page, not a list of days: {shown}");
+    }
     let day = world.tome(&["toc", "2026-11-15"]).stdout;
     let segment = day.split_whitespace().find(is_short_id);
     let whole = world.tome(&["toc", segment.unwrap()]);

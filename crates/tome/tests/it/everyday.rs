@@ -218,6 +218,21 @@ fn names_and_options_that_people_try() {
     assert_eq!(world.tome(&["projects", "remove", "lexer-app"]).code, 2, "the same as rm");
     let near = world.tome(&["projects", "rename", "lexer", "x"]).stderr;
     assert!(near.contains("did you mean lexer-app?"), "{near}");
+    for command in ["sessions", "toc", "events", "topics", "report", "instructions"] {
+        let ran = world.tome(&[command, "--project", "lexer"]);
+        let wrong =
+            "error: no project lexer\nhint: did you mean lexer-app? `tome projects` lists all\n";
+        assert_eq!((ran.code, ran.stderr.as_str()), (4, wrong), "{command}");
+    }
+    let error = |args: &[&str]| -> Value {
+        serde_json::from_str(&world.tome(&[args, &["--json"]].concat()).stderr).unwrap()
+    };
+    let missing = error(&["show"])["error"].to_string();
+    assert!(missing.contains("were not provided: <ID>"), "{missing}");
+    let tip = error(&["serach"])["hint"].to_string();
+    assert!(tip.contains("search"), "{tip}");
+    let values = error(&["recall", "x", "--scope", "foo"])["error"].to_string();
+    assert!(values.contains("possible values: all, "), "{values}");
     let report = world.path().join("report.md");
     let report = report.to_str().unwrap();
     let write = |more: &[&str]| {
@@ -236,7 +251,7 @@ fn names_and_options_that_people_try() {
     assert!(bad.contains("use on or off"), "{bad}");
     let bad = world.tome(&["pause", "10"]).stderr;
     assert_eq!(bad, "error: \"10\" is not a duration\nhint: use 30m, 2h or 1d\n");
-    let none = world.tome(&["sessions", "--all-projects", "--agent", "cursor"]).stdout;
+    let none = world.tome(&["sessions", "--all-projects", "--agent", "cursor"]).stderr;
     assert!(none.contains("Tome has no importer for cursor"), "{none}");
     assert_eq!(
         world.tome(&["sessions", "--all-projects", "-n", "0", "--json"]).json_lines().len(),

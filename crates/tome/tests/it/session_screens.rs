@@ -67,6 +67,7 @@ fn sessions_are_listed_by_time_agent_branch_and_words() {
     for (args, expected) in [
         (&["--agent", "codex"][..], &[OTHER][..]),
         (&["--branch", "unicode"], &[ONE]),
+        (&["--branch", "main"], &[OTHER]),
         (&["XID"], &[ONE]),
         (&["2026-11-15"], &[ONE]),
         (&["--on", "2026-11-16"], &[OTHER]),

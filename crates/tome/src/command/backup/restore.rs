@@ -70,7 +70,7 @@ fn open(path: &Path) -> Result<File> {
                     let hint = format!("this backup was interrupted; `{command}` continues it");
                     missing.with_hint(hint).into()
                 }
-                None => missing.into(),
+                None => missing.with_hint("`tome backup FILE` writes one").into(),
             }
         }
         _ => CommandError::bad_input(format!("cannot read {}: {error}", path.display())).into(),

@@ -29,7 +29,7 @@ const DEFAULT_TIME: &str = "the last 7 days";
 /// Sessions in a report.
 const SESSIONS_MAX: u32 = 1_000;
 /// Days before today that are searched for the last one with work.
-const STANDUP_DAYS_MAX: u64 = 14;
+const STANDUP_DAYS_MAX: u64 = 31;
 const DAY_MS: u64 = 86_400_000;
 
 /// The sessions of a time.

@@ -208,7 +208,7 @@ fn print_no_sessions(context: &CommandContext, args: &SessionsArgs) -> Result<Ou
         )
     });
     let text = format!("{summary}{last}{wider}{}", unknown.unwrap_or_default());
-    print_hanging(&mut tome_terminal::stdout(), "", 0, &text, screen.prose_width())?;
+    print_hanging(&mut tome_terminal::stderr(), "", 0, &text, screen.prose_width())?;
     Ok(Outcome::Done)
 }
 

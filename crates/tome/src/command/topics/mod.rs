@@ -188,7 +188,8 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     let screen = Screen::new(context);
     let mut out = tome_terminal::stdout().lock();
     if topics.status.segments == 0 {
-        writeln!(out, "no topics yet: nothing has been recorded for this project")?;
+        let text = "no topics yet: nothing has been recorded for this project";
+        writeln!(tome_terminal::stderr(), "{text}")?;
         return Ok(Outcome::Done);
     }
     print_project(&mut out, &screen, project, &topics.status)?;
@@ -268,7 +269,7 @@ fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcom
         }
     }
     match all.first() {
-        None => writeln!(out, "no topics yet: nothing has been recorded")?,
+        None => writeln!(tome_terminal::stderr(), "no topics yet: nothing has been recorded")?,
         Some((project, _)) => {
             let name = screen.projects.argument(project);
             writeln!(out, "\n{DIM}More of one: tome topics --project {name}{RESET}")?;
@@ -308,7 +309,9 @@ fn print_hint(
     let id = one_line(&first.id, 80);
     let id = if id.contains(' ') { format!("'{id}'") } else { id };
     let flag = screen.projects.flag(project);
-    writeln!(out, "\n{DIM}Open one: tome topics show {id}{flag} · a file: tome file <path>{RESET}")
+    let hint = format!("Open one: tome topics show {id}{flag} · a file: tome file <path>");
+    writeln!(out)?;
+    print_styled(out, DIM, 0, &hint, screen.prose_width())
 }
 
 /// Prints topics, each on a line or two: id and label, then days and title.

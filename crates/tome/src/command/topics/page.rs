@@ -159,8 +159,11 @@ impl PagePrinter<'_> {
             let text = match problem.state.as_str() {
                 "fixed" => problem.text.clone(),
                 "open" => format!("{} — still failing when last run", problem.text),
+                _ if problem.text.ends_with("passed later") => {
+                    format!("{} #{}", problem.text, problem.passed_number)
+                }
                 _ => format!(
-                    "{} — the command passed later, #{}",
+                    "{} — the command passed later #{}",
                     problem.text, problem.passed_number
                 ),
             };
