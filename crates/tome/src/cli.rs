@@ -42,9 +42,9 @@ Exit codes:
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
-    /// The overview of this project [default: the current project if known, otherwise all]
+    /// The overview of this project, by name or folder [default: the current project if known, otherwise all]
     // Under an id of its own: clap hands global options of commands, such as that of `tome memory`, up.
-    #[arg(id = "overview_project", long = "project", value_name = "DIR")]
+    #[arg(id = "overview_project", long = "project", value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -329,8 +329,8 @@ pub struct EventsArgs {
     /// Show whole texts instead of one line each
     #[arg(long)]
     pub full: bool,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects
     #[arg(long)]
@@ -426,8 +426,8 @@ pub struct RepairArgs {
 /// Which project an admin command works on.
 #[derive(Debug, Args)]
 pub struct ProjectFilter {
-    /// Only this project [default: all]
-    #[arg(long, value_name = "DIR")]
+    /// Only this project, by name or folder [default: all]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }
 

@@ -20,8 +20,8 @@ pub struct BrowseArgs {
     /// The first search [default: list the latest sessions]
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
-    /// A folder of the project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// This project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// Begin with all projects
     #[arg(long)]

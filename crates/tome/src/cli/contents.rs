@@ -34,8 +34,8 @@ pub struct TocArgs {
     /// Only nodes that this agent contributed to; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects, merged
     #[arg(long)]
@@ -77,7 +77,7 @@ pub struct ShowArgs {
     /// Number of events to show after a source (grip)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=50))]
     pub after: Option<u32>,
-    /// Only this project [default: all, the current project first]
-    #[arg(long, value_name = "DIR")]
+    /// Only this project, by name or folder [default: all, the current project first]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }

@@ -31,8 +31,8 @@ pub struct ExportArgs {
     /// The session, or the beginning of its id
     #[arg(value_name = "SESSION", conflicts_with = "project")]
     pub session: Option<String>,
-    /// All sessions of this project
-    #[arg(long, value_name = "DIR")]
+    /// All sessions of this project, by name or folder
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     /// How to write it [default: by the file's name, otherwise markdown]
     #[arg(long, value_name = "FORMAT")]

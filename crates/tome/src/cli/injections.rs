@@ -19,8 +19,8 @@ pub struct InjectionsArgs {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects
     #[arg(long)]

@@ -25,7 +25,7 @@ pub struct McpArgs {
     /// The agent's session [default: as reported by the client]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// A folder of the project [default: as reported by the client, or the current folder]
-    #[arg(long, value_name = "DIR")]
+    /// This project, by name or folder [default: as reported by the client, or the current folder]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }

@@ -29,8 +29,8 @@ pub struct NotebookArgs {
     /// The session whose notes are meant
     #[arg(long, global = true, value_name = "ID", help_heading = "Which notebook")]
     pub session: Option<String>,
-    /// A folder of the project [default: the current folder]
-    #[arg(long, global = true, value_name = "DIR", help_heading = "Which notebook")]
+    /// This project, by name or folder [default: the current folder]
+    #[arg(long, global = true, value_name = "PROJECT", help_heading = "Which notebook")]
     pub project: Option<PathBuf>,
 }
 
@@ -294,8 +294,8 @@ pub struct ToolCommandArgs {
     /// Act in this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// A folder of the project [default: the current folder]
-    #[arg(long, value_name = "DIR")]
+    /// This project, by name or folder [default: the current folder]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     /// List only this toolset: recall, notes, coder, contents, topics, anthropic
     #[arg(long, value_name = "SET", conflicts_with = "name")]
@@ -308,7 +308,7 @@ pub struct InitArgs {
     /// Keep the notes in .memory/ in the repository, so that the team can commit them
     #[arg(long)]
     pub in_repo: bool,
-    /// A folder of the project [default: the current folder]
-    #[arg(long, value_name = "DIR")]
+    /// This project, by name or folder [default: the current folder]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }

@@ -75,8 +75,8 @@ pub struct RecallArgs {
     /// Search all projects; same as --across all
     #[arg(long)]
     pub all_projects: bool,
-    /// A folder of the project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// This project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// The order of the hits: the best first, or the earliest first as a timeline
     #[arg(long, value_name = "ORDER", default_value = "relevance", value_parser = ["relevance", "time"])]
@@ -154,8 +154,8 @@ pub struct InstructionsArgs {
     /// Also those that a later one replaced
     #[arg(long)]
     pub all: bool,
-    /// A folder of the project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// This project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// Those of all projects
     #[arg(long)]

@@ -21,8 +21,8 @@ pub struct ReflectArgs {
     /// The session [default: the latest of the current project if known, otherwise of all projects]
     #[arg(value_name = "SESSION")]
     pub session: Option<String>,
-    /// Use the latest session of this project
-    #[arg(long, value_name = "DIR")]
+    /// Use the latest session of this project, by name or folder
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     /// Show what would be done without calling the model
     #[arg(long)]

@@ -38,8 +38,8 @@ pub struct SessionsArgs {
     /// Only sessions that changed this file
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// Sessions of all projects
     #[arg(long)]
@@ -71,8 +71,8 @@ pub struct ReadArgs {
     /// Print to standard output instead of a pager
     #[arg(long)]
     pub no_pager: bool,
-    /// A folder of the project [default: the current project, then all]
-    #[arg(long, value_name = "DIR")]
+    /// This project, by name or folder [default: the current project, then all]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }
 
@@ -93,8 +93,8 @@ pub struct ResumeArgs {
     /// Run the command instead of printing it
     #[arg(long)]
     pub run: bool,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// Choose from the sessions of all projects
     #[arg(long)]
@@ -129,8 +129,8 @@ pub struct ReportArgs {
     /// Replace the file if it exists
     #[arg(long, requires = "out")]
     pub force: bool,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects
     #[arg(long)]

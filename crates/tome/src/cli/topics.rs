@@ -19,8 +19,8 @@ pub struct TopicsArgs {
     pub command: Option<TopicsCommand>,
     /// Only topics with these words [default: the most important ones]
     pub words: Vec<String>,
-    /// The project [default: the current one if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    /// Only this project, by name or folder [default: the current one if known, otherwise all]
+    #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// Topics of all projects
     #[arg(long)]
@@ -42,8 +42,8 @@ pub enum TopicsCommand {
 pub struct TopicShowArgs {
     /// Id of a topic
     pub id: String,
-    /// The project [default: the current one if known, otherwise the one that has it]
-    #[arg(long, value_name = "DIR")]
+    /// Only this project, by name or folder [default: the current one if known, otherwise the one that has it]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
 }
 
@@ -58,8 +58,8 @@ Examples:
 pub struct FileArgs {
     /// Path of a file, current or former
     pub path: String,
-    /// The project [default: the current one if known, otherwise the one that has it]
-    #[arg(long, value_name = "DIR")]
+    /// Only this project, by name or folder [default: the current one if known, otherwise the one that has it]
+    #[arg(long, value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     /// Show at most the latest N changes
     #[arg(long, short = 'n', value_name = "N", default_value_t = 12,
