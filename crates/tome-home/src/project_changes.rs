@@ -79,8 +79,14 @@ impl Projects {
         PathBuf::from(path.unwrap_or(root))
     }
 
-    /// Gives a project another name.
+    /// Gives a project another name. The end of its folder, such as `work/app`, gives it back the name
+    /// that it has by itself.
     pub fn rename(&self, root: &str, name: &str) -> Result<(), HomeError> {
+        let own_folder = self.list().into_iter().find(|one| one.root == root).map(|one| one.folder);
+        if name.contains('/') && own_folder.is_some_and(|folder| Path::new(&folder).ends_with(name))
+        {
+            return self.change(root, |entry| entry.record.name = None);
+        }
         let is_plain = !name.is_empty()
             && name.trim() == name
             && name.chars().count() <= NAME_CHARS_MAX
@@ -323,6 +329,9 @@ mod tests {
         assert_eq!(names(&projects), ["app", "backend", "site"]);
         assert!(projects.rename("/gone/site", "backend").is_err());
         assert!(projects.rename("/gone/site", "a/b").is_err());
+        projects.rename("/gone/b/app", "b/app").unwrap();
+        assert_eq!(names(&projects), ["a/app", "b/app", "site"]);
+        projects.rename("/gone/b/app", "backend").unwrap();
         let again = Projects::load(&Home::at(folder.path()));
         assert_eq!(names(&again), ["app", "backend", "site"]);
     }

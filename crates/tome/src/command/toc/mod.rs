@@ -35,6 +35,9 @@ const EXPANDED_PERIODS_MAX: usize = 7;
 /// Levels below a period of several projects.
 const MERGED_LEVELS: u32 = 2;
 
+/// Characters of what may be the beginning of a session's id.
+const SESSION_CHARS_MIN: usize = 4;
+
 const YEAR_MS: u64 = 366 * 86_400_000;
 
 /// The limit for `-n 0`; the daemon applies its own cap.
@@ -67,7 +70,7 @@ pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
         }
         time => match parse_year_or_month(time) {
             Some(id) => toc.show_period(time, &id),
-            None => toc.show_time(time),
+            None => toc.show_time(time).map_err(|error| hint_at_session(error, time)),
         },
     }
 }
@@ -83,6 +86,20 @@ pub fn is_node_id(text: &str) -> bool {
 
 fn is_not_found(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
+}
+
+/// Adds a hint to the refusal of a time that looks like the id of a session.
+fn hint_at_session(error: anyhow::Error, time: &str) -> anyhow::Error {
+    let is_invalid =
+        matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::Invalid(_))));
+    let is_id_like = time.len() >= SESSION_CHARS_MIN
+        && time.contains(|c: char| c.is_ascii_digit())
+        && time.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    if !is_invalid || !is_id_like {
+        return error;
+    }
+    let hint = format!("to open the page of a session: `tome show {time}`");
+    CommandError::bad_input(error.to_string()).with_hint(hint).into()
 }
 
 /// The id of a year or a month that was typed as such: `2026`, `2026-11`.
