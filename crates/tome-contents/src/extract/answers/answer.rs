@@ -135,7 +135,8 @@ fn find_whole_list<'a>(
     is_introduced.then_some(AnswerSentence { score: best.score, ..list })
 }
 
-/// Puts the labelled solution behind the labelled cause.
+/// Puts the labelled solution behind the labelled cause. Where there is no space for both, the solution is
+/// the result.
 fn join_solution<'a>(
     parts: &MessageParts<'a>,
     cause: &AnswerSentence<'a>,
@@ -149,14 +150,20 @@ fn join_solution<'a>(
     const SOLUTIONS: &[&str] = &[
         "fix", "the fix", "solution", "the solution", "fixed", "solución", "solução", "correction", "解决方案", "修复",
     ];
-    let fixes = |sentence: &&ProseSentence<'a>| {
+    const CAUSE_CHARS_MAX: usize = 120;
+    let fixes = |sentence: &ProseSentence<'a>| {
         strip_label(&sentence.plain, SOLUTIONS).is_some_and(|fix| !fix.is_empty())
     };
     let cause_at = cause.raws.first().map(|raw| raw.as_ptr())?;
-    let mut later = parts.sentences.iter().filter(|one| one.raw.as_ptr() > cause_at);
-    let fix = later.find(fixes)?;
+    let mut later = parts.sentences.iter().enumerate();
+    let (index, fix) = later.find(|(_, one)| one.raw.as_ptr() > cause_at && fixes(one))?;
     if strip_label(&cause.text, CAUSES).is_none() || !cause.items.is_empty() {
         return None;
+    }
+    let (solution, _) = read_statement(parts, index, fix);
+    let is_whole = !solution.items.is_empty() || !solution.lead.ends_with([':', '：']);
+    if cause.text.chars().count() > CAUSE_CHARS_MAX && is_whole {
+        return Some(AnswerSentence { score: cause.score, ..solution });
     }
     let mut raws = cause.raws.clone();
     raws.push(fix.raw);

@@ -140,3 +140,18 @@ fn the_template_of_a_command_is_no_request() {
         "##]],
     );
 }
+
+/// A long description of the problem leaves no space for the solution, which is the result.
+#[test]
+fn the_solution_is_the_result_not_the_problem() {
+    check_summary(
+        &[
+            user("The explain command fails with session not found"),
+            edit("/home/dev/app/src/explain.rs"),
+            agent(
+                "## Summary\n\n**Problem:** `explain` was failing with \"session not found\" when the current session had no checkpoints yet, even though there was other useful context to show.\n\n**Solution:** Changed `run_explain` in `explain.rs` to:\n1. Check whether the session exists before explaining it\n2. Show an overview of the available sessions otherwise",
+            ),
+        ],
+        &expect![[r##""##]],
+    );
+}
