@@ -178,7 +178,7 @@ impl SessionQuery {
         // Of equals, the first.
         let best = titles.into_iter().rev().max_by_key(|(weight, _)| *weight);
         listing.title = best.map_or(listing.title, |(_, title)| title);
-        if self.branch.is_some() && branches.is_empty() {
+        if self.branch.is_some() && branches.is_empty() && is_in_range {
             // Work on the main branch is not named by it.
             branches.extend(find_last_location(ledger, &stats.project, &stats.session)?.branch);
         }

@@ -83,8 +83,8 @@ impl Projects {
     /// that it has by itself.
     pub fn rename(&self, root: &str, name: &str) -> Result<(), HomeError> {
         let own_folder = self.list().into_iter().find(|one| one.root == root).map(|one| one.folder);
-        if name.contains('/') && own_folder.is_some_and(|folder| Path::new(&folder).ends_with(name))
-        {
+        let parts = name.split('/').count();
+        if parts > 1 && own_folder.is_some_and(|folder| last_parts(&folder, parts) == name) {
             return self.change(root, |entry| entry.record.name = None);
         }
         let is_plain = !name.is_empty()

@@ -194,16 +194,18 @@ fn list_children(
 ) -> Result<Vec<ContentsEntry>, HomeError> {
     let heads = match of {
         None => store.node_headers(project, YEAR_PREFIX, None).collect::<Result<_, _>>()?,
-        Some(id) => load_child_heads(store, project, id)?,
+        Some(id) => load_child_heads(store, project, id, &ask.agents)?,
     };
     build_entries(store, project, heads, ask, depth)
 }
 
-/// Loads the heads below a node; reads only the keys where children can be.
+/// Loads the heads below a node; reads only the keys where children can be. Those of a month are the weeks
+/// in which one of the agents worked in that month.
 pub(super) fn load_child_heads(
     store: &Ledger,
     project: &str,
     id: &NodeId,
+    agents: &[Agent],
 ) -> Result<Vec<NodeHeader>, HomeError> {
     match (id.level(), id.period()) {
         (Level::Segment, _) | (_, None) => Ok(Vec::new()),
@@ -216,7 +218,8 @@ pub(super) fn load_child_heads(
             let mut parts = Vec::new();
             for part in month.parts() {
                 let head = store.node_header(project, &part.id())?;
-                parts.extend(head.filter(|head| !head.removed).map(|head| head.id));
+                let is_listed = |head: &NodeHeader| !head.removed && head.has_any_agent(agents);
+                parts.extend(head.filter(is_listed).map(|head| head.id));
             }
             let weeks = weeks_of_parts(&parts).into_iter();
             weeks

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
-use tome_model::{GripId, Level, Millis, Node, NodeId, truncate_to};
+use tome_model::{GripId, Level, Millis, Node, NodeId, Period, truncate_to};
 
 use super::listing::node_not_found;
 use super::{Contents, ContentsEntry};
@@ -50,7 +50,7 @@ impl Contents {
                 node.open &= self.is_current(&node.id, node.last_at);
                 let mut children = load_children(store, project, &node)?;
                 self.close_past(&mut children);
-                let parent = parent_id(&node.id);
+                let parent = find_parent(store, project, &node.id)?;
                 let sources = find_sources(store, project, &node)?;
                 let project = project.to_owned();
                 found.push(LocatedNode { project, node, parent, children, sources });
@@ -217,12 +217,23 @@ fn grip_not_found(id: &str) -> HomeError {
     HomeError::NotFound(format!("no grip {}", truncate_to(id, 120)))
 }
 
-fn parent_id(id: &NodeId) -> Option<NodeId> {
-    let period = match id.level() {
-        Level::Segment => id.day(),
-        _ => id.period()?.parent(),
+/// The node to go up to: that of a week is the month with most of its days, if it has any of the work.
+fn find_parent(store: &Ledger, project: &str, id: &NodeId) -> Result<Option<NodeId>, HomeError> {
+    let mut above: Vec<Period> = match (id.level(), id.period()) {
+        (Level::Segment, _) => id.day().into_iter().collect(),
+        (_, Some(period)) => period.parent().into_iter().collect(),
+        (_, None) => Vec::new(),
     };
-    period.map(|period| period.id())
+    if let Some(week) = id.period().filter(|_| id.level() == Level::Week) {
+        let (first, last) = week.bounds();
+        above.extend([first, last].map(Period::month_containing));
+    }
+    for period in &above {
+        if store.node_header(project, &period.id())?.is_some_and(|head| !head.removed) {
+            return Ok(Some(period.id()));
+        }
+    }
+    Ok(above.first().map(Period::id))
 }
 
 /// Loads the children of a node as entries, including ones removed since that version.

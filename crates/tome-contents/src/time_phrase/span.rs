@@ -13,9 +13,8 @@ pub struct TimeSpan {
     pub from: Millis,
     /// End, exclusive.
     pub to: Millis,
-    /// The periods that cover it, in order, without gaps: weeks and days, because only those are
-    /// the same in the tree and on a wall calendar. A named month is covered by its days; a span of
-    /// hours by the days that contain it.
+    /// The periods that cover it, in order, without gaps: weeks and days. A named month is covered by
+    /// its days, so that they are listed; a span of hours by the days that contain it.
     pub periods: Vec<Period>,
     /// The words that were parsed.
     pub phrase: String,

@@ -205,6 +205,9 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
 fn render_problem(fact: &PageFact, state: ProblemState) -> String {
     match state {
         ProblemState::Fixed => format!("{} [#{}]", fact.text, fact.number),
+        ProblemState::Open if fact.text.ends_with("passed later") => {
+            format!("{} [#{}]", fact.text, fact.number)
+        }
         ProblemState::PassedLater(number) if fact.text.ends_with("passed later") => {
             format!("{} [#{} #{number}]", fact.text, fact.number)
         }

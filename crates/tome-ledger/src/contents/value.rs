@@ -269,7 +269,9 @@ pub(super) fn decode_segment(
     let (_, prefix) =
         location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
     let (at, seq) = crate::key::split_order_prefix(*prefix);
-    let first_of = match usize::from(read.first_of & !CONTINUES_WEEK).checked_sub(1) {
+    let continues_week = format == SEGMENT_VERSION && read.first_of & CONTINUES_WEEK != 0;
+    let code = if continues_week { read.first_of & !CONTINUES_WEEK } else { read.first_of };
+    let first_of = match usize::from(code).checked_sub(1) {
         Some(level) => Some(
             *LEVELS.get(level).ok_or_else(|| location.corrupt("it is the first of no period"))?,
         ),
@@ -285,7 +287,7 @@ pub(super) fn decode_segment(
             .ok_or_else(|| location.corrupt("it began for no known reason"))?,
         ended: read.ended,
         first_of,
-        continues_week: read.first_of & CONTINUES_WEEK != 0,
+        continues_week,
         request: request.map(|(at, seq)| OrderKey { at: Millis(at), seq }),
     })
 }

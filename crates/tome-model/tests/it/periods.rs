@@ -120,7 +120,7 @@ proptest! {
     }
 
     #[test]
-    fn the_parts_of_a_month_are_exactly_its_days(year in 1970i16..=9998, month in 1i8..=12) {
+    fn the_parts_of_a_month_are_exactly_its_days(year in 1970i16..=9999, month in 1i8..=12) {
         let month = Period::Month(year, month);
         let parts = month.parts();
         let days: Vec<Period> = parts.iter().flat_map(Period::days).collect();

@@ -87,7 +87,7 @@ fn collect_kinds(args: &EventsArgs) -> Result<Vec<EventKind>> {
 
 /// Resolves the project filter of `tome events`.
 fn resolve_project_filter(context: &CommandContext, args: &EventsArgs) -> Result<Option<String>> {
-    if args.all_projects || args.session.is_some() {
+    if args.all_projects || args.session.is_some() && args.project.is_none() {
         return Ok(None);
     }
     resolve_project(context, args.project.as_deref())

@@ -17,7 +17,11 @@ pub fn run(context: CommandContext, args: &McpArgs) -> Result<Outcome> {
         Some(named) => Toolsets::parse(named).map_err(CommandError::bad_input)?,
         None => context.settings.mcp_toolsets.clone(),
     };
-    let folder = resolve_given(&context, args.project.as_deref())?;
+    // A project that is not recorded yet must not prevent the server from starting.
+    let folder = resolve_given(&context, args.project.as_deref()).or_else(|error| {
+        writeln!(tome_terminal::stderr(), "{error}; using the current folder")?;
+        std::io::Result::Ok(None)
+    })?;
     let folder = folder.as_deref();
     let surroundings = ServerEnvironment {
         agent: args.agent.as_deref().map(Agent::parse).transpose()?,

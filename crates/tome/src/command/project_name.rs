@@ -24,8 +24,13 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
         return Ok(typed.to_path_buf());
     }
     let projects = Projects::load(&context.settings.home);
-    match projects.find_by_name(&text).as_slice() {
-        [] if is_foreign_path(&text) => Ok(typed.to_path_buf()),
+    // A file, or a folder that is gone.
+    let is_known_path = || {
+        let path = std::path::absolute(typed).unwrap_or_default();
+        typed.exists() || projects.find_known_project(&path.to_string_lossy()).is_some()
+    };
+    match projects.find_by_name(text.trim_end_matches('/')).as_slice() {
+        [] if is_foreign_path(&text) || is_known_path() => Ok(typed.to_path_buf()),
         [] => Err(refuse_unknown(&text, projects.list().iter().map(|one| one.name.as_str()))),
         [root] => Ok(projects.current_folder(root)),
         several => {

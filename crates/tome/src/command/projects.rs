@@ -15,7 +15,7 @@ use tome_terminal::{
 };
 
 use super::notebook_client::quote_shell;
-use super::project_name::{find_typed_root, refuse_unknown};
+use super::project_name::{ProjectNames, find_typed_root, refuse_unknown};
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
@@ -26,6 +26,8 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
         Some(ProjectChange::Rename { project, name }) => {
             let project = find(context, project)?;
             change(context, &project, Change::NewName(name.clone()))?;
+            // Its own name is as long as it takes to be unique.
+            let name = ProjectNames::load(context).name(&project.root);
             report(context, &project, &format!("{} is now called {name}", project.name))
         }
         Some(ProjectChange::Mv { old, new }) => {

@@ -87,7 +87,7 @@ fn sessions_are_listed_by_time_agent_branch_and_words() {
     let text = world.tome(&["sessions", "-n", "1"]).stdout;
     assert!(text.contains("419f42f1") && !text.contains(OTHER), "ids are short: {text}");
     assert!(text.contains("1 earlier session"), "{text}");
-    assert!(world.tome(&["sessions", "nosuchword"]).stdout.contains("no sessions match"));
+    assert!(world.tome(&["sessions", "nosuchword"]).stderr.contains("no sessions match"));
 }
 
 #[test]

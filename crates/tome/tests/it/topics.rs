@@ -110,7 +110,7 @@ fn bad_input_gets_clear_answers() {
     }
     let nowhere = world.folder("nowhere");
     let empty = world.tome(&["topics", "--project", nowhere.to_str().unwrap()]);
-    assert!(empty.stdout.contains("no topics yet"), "{empty:?}");
+    assert!(empty.stderr.contains("no topics yet"), "{empty:?}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ mod tree;
 use std::io::Write;
 
 use anyhow::Result;
-use tome_model::Agent;
+use tome_model::{Agent, Level, NodeId};
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{
     BOLD, DIM, RESET, format_count, one_line, print_hanging, print_styled, print_table,
@@ -68,10 +68,17 @@ pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
-        time => match parse_year_or_month(time) {
-            Some(id) => toc.show_period(time, &id),
-            None => toc.show_time(time).map_err(|error| hint_at_session(error, time)),
-        },
+        time => {
+            // The page of a month is of all agents; the list of its days is not.
+            let is_page = args.agent.is_empty() && args.depth.is_none();
+            let shown = match parse_year_or_month(time) {
+                Some(id) if id.level() == Level::Year || is_page => {
+                    toc.show_period(time, id.as_str())
+                }
+                _ => toc.show_time(time),
+            };
+            shown.map_err(|error| hint_at_session(error, time))
+        }
     }
 }
 
@@ -103,15 +110,9 @@ fn hint_at_session(error: anyhow::Error, time: &str) -> anyhow::Error {
 }
 
 /// The id of a year or a month that was typed as such: `2026`, `2026-11`.
-fn parse_year_or_month(text: &str) -> Option<String> {
-    let is_number = |text: &str, digits: usize| {
-        text.len() == digits && text.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    match text.split_once('-') {
-        None => is_number(text, 4).then(|| format!("{NODE_PREFIX}year:{text}")),
-        Some((year, month)) => (is_number(year, 4) && is_number(month, 2))
-            .then(|| format!("{NODE_PREFIX}month:{text}")),
-    }
+fn parse_year_or_month(text: &str) -> Option<NodeId> {
+    let level = if text.contains('-') { "month" } else { "year" };
+    NodeId::parse(&format!("{NODE_PREFIX}{level}:{text}")).ok()
 }
 
 /// One run of `tome toc`: the options and the resolved project.

@@ -158,7 +158,10 @@ impl PagePrinter<'_> {
         for problem in problems {
             let text = match problem.state.as_str() {
                 "fixed" => problem.text.clone(),
-                "open" => format!("{} — still failing when last run", problem.text),
+                "open" if !problem.text.ends_with("passed later") => {
+                    format!("{} — still failing when last run", problem.text)
+                }
+                "open" => problem.text.clone(),
                 _ if problem.text.ends_with("passed later") => {
                     format!("{} #{}", problem.text, problem.passed_number)
                 }
