@@ -152,6 +152,14 @@ fn the_solution_is_the_result_not_the_problem() {
                 "## Summary\n\n**Problem:** `explain` was failing with \"session not found\" when the current session had no checkpoints yet, even though there was other useful context to show.\n\n**Solution:** Changed `run_explain` in `explain.rs` to:\n1. Check whether the session exists before explaining it\n2. Show an overview of the available sessions otherwise",
             ),
         ],
-        &expect![[r##""##]],
+        &expect![[r##"
+            # Reported: The explain command fails with session not found
+            - The explain command fails with session not found — Solution: Changed `run_explain` in `explain.rs` to: Check whether the session exists before explaining it (+1)
+                0 "The explain command fails with session not found"
+                2 "**Solution:** Changed `run_explain` in `explain.rs` to:"
+                2 "1. Check whether the session exists before explaining it"
+                2 "2. Show an overview of the available sessions otherwise"
+            [explain.rs, session, run_explain, Solution, exists]
+        "##]],
     );
 }
