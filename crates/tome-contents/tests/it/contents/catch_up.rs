@@ -377,7 +377,7 @@ fn a_month_has_its_own_days_of_a_week_that_it_shares() {
     for month in ["toc:month:2026-07", "toc:month:2026-08"] {
         assert_eq!(node(month).children, [id("toc:week:2026-W31")]);
     }
-    assert!(!node("toc:month:2026-07").title.contains("parser"));
+    assert!(!node("toc:month:2026-07").title.contains("printer"));
     assert!(verify_contents(&ledger, &settings()).unwrap().is_ok());
     // A week of which a month has no event is not listed below it.
     record_events(&ledger, "s3 2026-09-01T10:00:00Z linker");
