@@ -101,6 +101,7 @@ fn hint_at_session(error: anyhow::Error, time: &str) -> anyhow::Error {
         matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::Invalid(_))));
     let is_id_like = time.len() >= SESSION_CHARS_MIN
         && time.contains(|c: char| c.is_ascii_digit())
+        && time.contains(|c: char| c.is_ascii_alphabetic())
         && time.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     if !is_invalid || !is_id_like {
         return error;
