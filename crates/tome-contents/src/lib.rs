@@ -35,10 +35,10 @@ pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    CommitMessage, Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_answer,
-    find_work_outcome, find_work_title, is_narration, is_prompt, is_task_list_tool,
-    list_edited_files, prompt_text, read_tool_call, shorten_path, skip_acknowledgment,
-    states_cause,
+    CommitMessage, Correction, Extractive, FileChange, ToolCall, ToolOutcome, cut_turns,
+    find_answer, find_correction, find_work_outcome, find_work_title, is_consent, is_narration,
+    is_prompt, is_task_list_tool, list_edited_files, prompt_text, read_tool_call, shorten_path,
+    skip_acknowledgment, states_cause,
 };
 pub use instructions::{
     INSTRUCTIONS_PROJECTION, Instruction, Instructions, ListedInstruction, find_concerned,

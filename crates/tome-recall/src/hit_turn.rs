@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind};
 
-use super::other_statements::query_words;
+use super::other_statements::{OtherStatement, StatementRelation, query_words};
 use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
@@ -34,46 +34,28 @@ pub struct TurnPart {
     pub text: String,
 }
 
-/// Reads the turn around an event.
+/// Reads the turn around an event, and the message after it that speaks against what it came to.
 pub(super) fn load_turn(
     ledger: &Ledger,
     hit: &Event,
     order_key: OrderKey,
     query: &QueryWords,
-) -> Result<HitTurn, RecallError> {
-    let scan = |direction| EventRange {
-        session: Some(hit.session.clone()),
-        after: Some(order_key),
-        direction,
-        ..EventRange::default()
-    };
+) -> Result<(HitTurn, Option<OtherStatement>), RecallError> {
+    let events = TurnEvents::read(ledger, hit, order_key)?;
     let mut turn = HitTurn::default();
-    if tome_contents::is_prompt(hit) {
-        turn.prompt_number = Some(order_key.seq);
-    } else {
-        for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {
-            let (position, event) = pair?;
-            if tome_contents::is_prompt(&event) {
-                let number = position.order_key().seq;
-                let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&event.text));
-                let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
-                turn.prompt_number = Some(number);
-                turn.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
-                break;
-            }
+    if let Some((number, prompt)) =
+        events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
+    {
+        turn.prompt_number = Some(number);
+        if number != order_key.seq {
+            let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&prompt.text));
+            let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
+            turn.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
         }
     }
-    let mut last: Option<(u64, Event)> = None;
-    for pair in ledger.events(&scan(ScanDirection::Forward)).take(EVENTS_MAX) {
-        let (position, event) = pair?;
-        if tome_contents::is_prompt(&event) {
-            break;
-        }
-        if is_answer(&event) {
-            last = Some((position.order_key().seq, event));
-        }
-    }
-    turn.answer = last.and_then(|(number, event)| {
+    let after = events.own().skip_while(|(number, _)| *number != order_key.seq).skip(1);
+    let answer = after.filter(|(_, event)| is_answer(event)).last();
+    turn.answer = answer.and_then(|(number, event)| {
         let text = tome_contents::find_answer(
             &event.text,
             &|sentence| query.relevance(sentence),
@@ -82,7 +64,86 @@ pub(super) fn load_turn(
         let text = tome_text::collapse_whitespace(&text);
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
-    Ok(turn)
+    Ok((turn, events.find_correction()))
+}
+
+/// Finds the message after the turn of an event that speaks against what the turn came to.
+pub(super) fn load_correction(
+    ledger: &Ledger,
+    hit: &Event,
+    order_key: OrderKey,
+) -> Result<Option<OtherStatement>, RecallError> {
+    Ok(TurnEvents::read(ledger, hit, order_key)?.find_correction())
+}
+
+/// The events of a turn, followed by the prompt of the next turn, and by the rest of that turn if its prompt
+/// only consents.
+struct TurnEvents {
+    events: Vec<Event>,
+    /// Their numbers.
+    numbers: Vec<u64>,
+    /// How many of them belong to the turn itself.
+    own_len: usize,
+}
+
+impl TurnEvents {
+    fn read(ledger: &Ledger, hit: &Event, order_key: OrderKey) -> Result<Self, RecallError> {
+        let scan = |direction| EventRange {
+            session: Some(hit.session.clone()),
+            after: Some(order_key),
+            direction,
+            ..EventRange::default()
+        };
+        let (mut events, mut numbers) = (vec![hit.clone()], vec![order_key.seq]);
+        if !tome_contents::is_prompt(hit) {
+            for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {
+                let (position, event) = pair?;
+                let begins_turn = tome_contents::is_prompt(&event);
+                events.push(event);
+                numbers.push(position.order_key().seq);
+                if begins_turn {
+                    break;
+                }
+            }
+            events.reverse();
+            numbers.reverse();
+        }
+        let mut own_len = None;
+        for pair in ledger.events(&scan(ScanDirection::Forward)).take(EVENTS_MAX) {
+            let (position, event) = pair?;
+            let begins_turn = tome_contents::is_prompt(&event);
+            if begins_turn && own_len.is_some() {
+                break;
+            }
+            let mut is_last = false;
+            if begins_turn {
+                own_len = Some(events.len());
+                is_last = !tome_contents::is_consent(&tome_contents::prompt_text(&event.text));
+            }
+            events.push(event);
+            numbers.push(position.order_key().seq);
+            if is_last {
+                break;
+            }
+        }
+        let own_len = own_len.unwrap_or(events.len());
+        Ok(Self { events, numbers, own_len })
+    }
+
+    /// The events of the turn itself, in order.
+    fn own(&self) -> impl Iterator<Item = (u64, &Event)> {
+        self.numbers.iter().copied().zip(&self.events).take(self.own_len)
+    }
+
+    fn find_correction(&self) -> Option<OtherStatement> {
+        if self.own_len == self.events.len() {
+            return None;
+        }
+        let found = tome_contents::find_correction(&self.events)?;
+        let number = *self.numbers.get(found.event)?;
+        let at = self.events.get(found.event)?.at;
+        Some(OtherStatement::new(StatementRelation::Opposite, number, at, &found.text))
+    }
 }
 
 /// A query in the form in which the sentences of an answer are compared with it.

@@ -374,7 +374,10 @@ impl Recall {
             if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
                 && let Some(event) = ledger.event_by_order(order_key)?
             {
-                hit.turn = hit_turn::load_turn(ledger, &event, order_key, &query_words)?;
+                let (turn, correction) =
+                    hit_turn::load_turn(ledger, &event, order_key, &query_words)?;
+                hit.turn = turn;
+                hit.others.extend(correction);
                 pack::describe_call(hit, found, &event, plan);
             }
             if let Some(statement) = statements.get(&(candidate.set_index, order_key.seq)) {
@@ -383,7 +386,8 @@ impl Recall {
                     .filter(|((set, _), _)| *set == candidate.set_index)
                     .map(|(_, statement)| statement)
                     .collect();
-                hit.others = other_statements::find_others(statement, &others, &words);
+                let found = other_statements::find_others(statement, &others, &words);
+                other_statements::add_others(&mut hit.others, found);
             }
         }
         Ok(())

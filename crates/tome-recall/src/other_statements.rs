@@ -50,6 +50,28 @@ pub struct OtherStatement {
     pub number: u64,
 }
 
+impl OtherStatement {
+    pub(super) fn new(relation: StatementRelation, number: u64, at: Millis, passage: &str) -> Self {
+        Self { relation, text: shorten(passage), at, number }
+    }
+}
+
+/// On one line, cut after a word.
+fn shorten(passage: &str) -> String {
+    tome_text::truncate_words(&tome_text::collapse_whitespace(passage), TEXT_CHARS_MAX)
+}
+
+/// Adds statements to those of a hit, unless it names one of that relation already.
+pub(super) fn add_others(known: &mut Vec<OtherStatement>, found: Vec<OtherStatement>) {
+    for other in found {
+        let is_known =
+            known.iter().any(|one| one.relation == other.relation || one.number == other.number);
+        if !is_known && known.len() < OTHERS_MAX {
+            known.push(other);
+        }
+    }
+}
+
 /// A statement in the form that is compared.
 #[derive(Debug)]
 pub(super) struct ComparedStatement {
@@ -86,9 +108,7 @@ impl ComparedStatement {
             }
             words.extend(clause_words);
         }
-        let text =
-            tome_text::truncate_words(&tome_text::collapse_whitespace(passage), TEXT_CHARS_MAX);
-        Self { number, at, text, words, values, negated }
+        Self { number, at, text: shorten(passage), words, values, negated }
     }
 
     /// Whether a clause with a negation is about these words.

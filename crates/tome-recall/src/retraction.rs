@@ -7,6 +7,7 @@ use tome_model::{Event, EventKind, SessionId};
 use super::Recall;
 use super::candidate::CandidateBody;
 use super::candidate_pool::CandidatePool;
+use super::hit_turn;
 use super::other_statements::Claim;
 use super::pack::ChosenHit;
 use super::rank::RankedCandidate;
@@ -57,6 +58,11 @@ fn is_retracted(
     order_key: OrderKey,
 ) -> Result<bool, RecallError> {
     let Some(session) = &body.session else { return Ok(false) };
+    if let Some(event) = ledger.event_by_order(order_key)?
+        && hit_turn::load_correction(ledger, &event, order_key)?.is_some()
+    {
+        return Ok(true);
+    }
     let claims: Vec<Claim> =
         tome_text::split_sentences(tome_model::truncate_to(&body.text, MESSAGE_BYTES_MAX))
             .into_iter()

@@ -10,6 +10,8 @@ use crate::render::{DIM, RESET, one_line};
 
 /// A column of a table does not shrink below this width.
 const COLUMN_MIN: usize = 6;
+/// Columns kept of paths before other columns are cut.
+const PATH_COLUMNS_MIN: usize = 10;
 /// Between the columns of a table, and before the first.
 const GAP: usize = 2;
 /// Characters of a hanging text.
@@ -121,7 +123,8 @@ pub fn print_styled(
 }
 
 /// Prints a table with column widths fitted to the cells. Headers that start with `>` are
-/// right-aligned. On a terminal, the widest column is cut until the table fits.
+/// right-aligned. On a terminal, paths and then the widest column are cut until the table fits; numbers
+/// never are.
 pub fn print_table(
     out: &mut dyn Write,
     heads: &[&str],
@@ -145,7 +148,13 @@ pub fn print_table_within(
     };
     let mut widths: Vec<usize> = (0..heads.len()).map(fitted).collect();
     if let Some(columns) = width {
-        shrink_widest(&mut widths, columns, &is_right);
+        let is_path =
+            |column: usize| rows.iter().filter_map(|row| row.get(column)).all(|cell| is_path(cell));
+        // People type names, and recognize a path by its end.
+        let paths = |column: usize, width: usize| is_path(column) && width > PATH_COLUMNS_MIN;
+        shrink_widest(&mut widths, columns, &paths);
+        let texts = |column: usize, width: usize| !is_right(column) && width > COLUMN_MIN;
+        shrink_widest(&mut widths, columns, &texts);
     }
     let line = |cells: &mut dyn Iterator<Item = &str>| {
         let mut line = " ".repeat(GAP);
@@ -165,14 +174,14 @@ pub fn print_table_within(
     Ok(())
 }
 
-/// Takes columns from the widest cells until a row fits. Numbers are never cut.
-fn shrink_widest(widths: &mut [usize], columns: usize, is_number: &dyn Fn(usize) -> bool) {
+/// Takes columns from the widest of the cells that may shrink, until a row fits.
+fn shrink_widest(widths: &mut [usize], columns: usize, may_shrink: &dyn Fn(usize, usize) -> bool) {
     let total = |widths: &[usize]| widths.iter().map(|width| width + GAP).sum::<usize>();
     while total(widths) > columns {
         let widest = widths
             .iter_mut()
             .enumerate()
-            .filter(|(column, width)| !is_number(*column) && **width > COLUMN_MIN)
+            .filter(|(column, width)| may_shrink(*column, **width))
             .max_by_key(|(_, width)| **width);
         match widest {
             Some((_, width)) => *width -= 1,
@@ -181,12 +190,12 @@ fn shrink_widest(widths: &mut [usize], columns: usize, is_number: &dyn Fn(usize)
     }
 }
 
+fn is_path(cell: &str) -> bool {
+    cell.starts_with(['/', '~'])
+}
+
 fn fit_cell(cell: &str, width: usize) -> String {
-    if cell.starts_with(['/', '~']) {
-        truncate_start(cell, width)
-    } else {
-        truncate_end(cell, width)
-    }
+    if is_path(cell) { truncate_start(cell, width) } else { truncate_end(cell, width) }
 }
 
 #[cfg(test)]
@@ -211,11 +220,31 @@ mod tests {
     #[test]
     fn the_widest_column_shrinks_first() {
         let mut widths = [10, 40, 20, 7];
-        shrink_widest(&mut widths, 60, &|column| column == 3);
+        shrink_widest(&mut widths, 60, &|column, _| column != 3);
         assert_eq!(widths, [10, 18, 17, 7]);
         let mut widths = [10, 40];
-        shrink_widest(&mut widths, 5, &|_| false);
-        assert_eq!(widths, [COLUMN_MIN, COLUMN_MIN]);
+        shrink_widest(&mut widths, 5, &|_, width| width > 3);
+        assert_eq!(widths, [3, 3]);
+    }
+
+    #[test]
+    fn paths_are_cut_before_names() {
+        let row = ["cli-completion-updater", "/home/someone/src/cli-completion-updater"];
+        let mut out = Vec::new();
+        print_table_within(
+            &mut out,
+            &["project", "folder"],
+            &[row.map(str::to_owned).to_vec()],
+            Some(40),
+        )
+        .unwrap();
+        let text = String::from_utf8(out).unwrap();
+        assert!(text.contains("cli-completion-updater  …"), "{text}");
+        assert!(text.lines().all(|line| display_width(&strip(line)) <= 40), "{text}");
+    }
+
+    fn strip(line: &str) -> String {
+        line.replace(DIM, "").replace(RESET, "")
     }
 
     #[test]

@@ -15,6 +15,7 @@ use super::events::resolve_project;
 use super::project_name::ProjectNames;
 use super::project_scope::{refuse_several, refuse_without_project};
 use super::session_lookup::complete_session;
+use super::turn::TurnDetail;
 use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
@@ -149,7 +150,12 @@ fn print_opened(
             let events = events.collect::<Result<Vec<Event>, _>>()?;
             let numbered: Vec<(u64, Event)> =
                 opened.turn_numbers.iter().copied().zip(events).collect();
-            turn::print_turn(&mut out, &numbered, opened.number, args.whole)?;
+            let detail = match (args.whole, args.around) {
+                (true, _) => TurnDetail::Whole,
+                (false, Some(_)) => TurnDetail::EveryEvent,
+                (false, None) => TurnDetail::Brief,
+            };
+            turn::print_turn(&mut out, &numbered, opened.number, detail)?;
             let after = numbered.iter().rev().take_while(|(number, _)| *number != opened.number);
             let is_end = args.around.is_some_and(|around| {
                 after.count() < around.min(AROUND_MAX) as usize && !is_cut(&numbered)

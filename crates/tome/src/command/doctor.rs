@@ -58,7 +58,7 @@ pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
 }
 
 /// Columns before the text of a check.
-const LABEL_COLUMNS: usize = 16;
+const LABEL_COLUMNS: usize = 19;
 
 fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
     let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), LABEL_COLUMNS);
@@ -70,7 +70,7 @@ fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
         };
         writeln!(out, "{color}{mark:<4}{RESET}  {:<11}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
-            writeln!(out, "{:19}{DIM}→{RESET} {advice}", "")?;
+            writeln!(out, "{:LABEL_COLUMNS$}{DIM}→{RESET} {advice}", "")?;
         }
     }
     Ok(())

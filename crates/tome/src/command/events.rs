@@ -9,12 +9,12 @@ use tome_contents::prompt_text;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
-use tome_terminal::{DIM, RESET, display_width, truncate_start};
+use tome_terminal::{DIM, RESET, display_width, one_line, truncate_start};
 
 use super::project_name::{ProjectNames, find_typed_root, resolve_name};
-use super::session_lookup::complete_session;
+use super::session_lookup::{complete_session, find_session};
 use super::time_labels::TimeLabels;
-use super::{CommandContext, Outcome, time};
+use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
 
@@ -32,20 +32,28 @@ pub fn run(context: &CommandContext, args: &EventsArgs) -> Result<Outcome> {
     let project = resolve_project_filter(context, args)?;
     let query_is_narrow = project.is_some();
     let query = build_query(context, args, project)?;
-    context.block_on(async {
-        let shown = if args.limit == 0 {
+    let shown = context.block_on(async {
+        if args.limit == 0 {
             let query = EventListQuery { newest_first: args.newest_first, ..query };
-            print_all(context, args, query).await?
+            print_all(context, args, query).await
         } else {
-            print_latest(context, args, query).await?
-        };
-        if shown == 0 && !context.json {
-            let narrowed =
-                if query_is_narrow { "; --all-projects searches all projects" } else { "" };
-            writeln!(tome_terminal::stderr(), "no events match{narrowed}")?;
+            print_latest(context, args, query).await
         }
-        Ok(Outcome::Done)
-    })
+    })?;
+    if shown > 0 {
+        return Ok(Outcome::Done);
+    }
+    if let Some(id) = args.session.as_deref()
+        && find_session(context, id, None)?.is_none()
+    {
+        let refusal = CommandError::not_found(format!("no session {}", one_line(id, 120)));
+        return Err(refusal.with_hint("`tome sessions --all-projects` lists sessions").into());
+    }
+    if !context.json {
+        let narrowed = if query_is_narrow { "; --all-projects searches all projects" } else { "" };
+        writeln!(tome_terminal::stderr(), "no events match{narrowed}")?;
+    }
+    Ok(Outcome::Done)
 }
 
 fn build_query(

@@ -20,6 +20,9 @@ use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
 
+/// Columns of a terminal on which the list shows sizes.
+const SIZE_COLUMNS_MIN: usize = 72;
+
 pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
     match &args.change {
         None => list(context),
@@ -100,6 +103,7 @@ fn print_list(
     if all.is_empty() {
         return writeln!(out, "no projects yet; `tome import` and `tome setup` bring them in");
     }
+    let shows_size = screen.width.is_none_or(|width| width >= SIZE_COLUMNS_MIN);
     let rows: Vec<Vec<String>> = all
         .iter()
         .map(|project| {
@@ -107,16 +111,19 @@ fn print_list(
                 0 => "never".to_owned(),
                 at => screen.when(at),
             };
-            vec![
+            let mut row = vec![
                 tome_terminal::one_line(&project.name, 60),
                 format_count(project.sessions),
                 last,
-                format_bytes(project.disk_bytes),
-                screen.path(&project.folder),
-            ]
+            ];
+            row.extend(shows_size.then(|| format_bytes(project.disk_bytes)));
+            row.push(screen.path(&project.folder));
+            row
         })
         .collect();
-    let heads = ["project", ">sessions", "last used", ">size", "folder"];
+    let mut heads = vec!["project", ">sessions", "last used"];
+    heads.extend(shows_size.then_some(">size"));
+    heads.push("folder");
     print_table_within(out, &heads, &rows, screen.width)?;
     for project in all.iter().filter(|project| !project.problem.is_empty()) {
         let text = format!("{} cannot be read: {}", project.name, project.problem);

@@ -29,6 +29,7 @@ pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
             let found = find_session(context, id, args.project.as_deref())?;
             Some(found.ok_or_else(|| refuse_unknown(id))?)
         }
+        None if context.json => return list_as_json(context, args),
         None => choose_session(context, args)?,
     };
     match session {
@@ -37,8 +38,8 @@ pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
     }
 }
 
-/// Lets the user choose a session. Without a terminal, lists the latest.
-fn choose_session(context: &CommandContext, args: &ResumeArgs) -> Result<Option<v1::Session>> {
+/// The sessions that can be resumed, newest first, and whether they are of all projects.
+fn list_resumable(context: &CommandContext, args: &ResumeArgs) -> Result<(Vec<v1::Session>, bool)> {
     let project = project_or_all(context, args.project.as_deref(), args.all_projects)?;
     let is_wide = project.is_empty();
     let request = v1::ListSessionsRequest {
@@ -52,19 +53,27 @@ fn choose_session(context: &CommandContext, args: &ResumeArgs) -> Result<Option<
         let refusal = CommandError::not_found("no session can be resumed");
         return Err(refusal.with_hint("`tome sessions --all-projects` lists all sessions").into());
     }
+    Ok((sessions, is_wide))
+}
+
+fn list_as_json(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
+    let (sessions, _) = list_resumable(context, args)?;
+    let names = ProjectNames::load(context);
+    for session in sessions.iter().take(LISTED_MAX) {
+        context.print_json(&resume_json(&names, session))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Lets the user choose a session. Without a terminal, lists the latest.
+fn choose_session(context: &CommandContext, args: &ResumeArgs) -> Result<Option<v1::Session>> {
+    let (sessions, is_wide) = list_resumable(context, args)?;
     let screen = Screen::new(context);
     let entries: Vec<String> =
         sessions.iter().map(|session| entry_text(&screen, session, is_wide)).collect();
-    if can_pick() && !context.json {
+    if can_pick() {
         let picked = pick("Resume:", &entries)?;
         return Ok(picked.and_then(|index| sessions.into_iter().nth(index)));
-    }
-    if context.json {
-        let listed = sessions.iter().take(LISTED_MAX);
-        listed
-            .map(|one| resume_json(&screen.projects, one))
-            .try_for_each(|json| context.print_json(&json))?;
-        return Ok(None);
     }
     let mut err = tome_terminal::stderr().lock();
     writeln!(err, "which session? `tome resume <id>`")?;

@@ -56,10 +56,13 @@ const EDIT_FIELDS: [&str; 10] = [
     "file_text",
     "contents",
 ];
+/// Characters of a command that are always shown.
+const LINE_CHARS_MIN: usize = 12;
 /// Levels of an output that are read.
 const DEPTH_MAX: usize = 8;
 
-/// Renders a call in one line: `$ cargo test (failed)`. `None` if the event is no tool call.
+/// Renders a call in one line: `$ cargo test (failed)`. Of a long one, the end of the command is cut.
+/// `None` if the event is no tool call.
 pub fn render_call_line(event: &Event, chars_max: usize) -> Option<String> {
     let call = read_tool_call(event)?;
     let prompt = if call.command.is_some() { "$ " } else { "" };
@@ -67,7 +70,8 @@ pub fn render_call_line(event: &Event, chars_max: usize) -> Option<String> {
         words if words.is_empty() => words,
         words => format!(" ({words})"),
     };
-    Some(format!("{prompt}{}{outcome}", one_line(&call.line, chars_max)))
+    let rest = chars_max.saturating_sub(prompt.len() + outcome.chars().count());
+    Some(format!("{prompt}{}{outcome}", one_line(&call.line, rest.max(LINE_CHARS_MIN))))
 }
 
 /// How much of the input of a call is rendered.

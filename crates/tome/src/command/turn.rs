@@ -20,88 +20,123 @@ const REMARK_CHARS_MAX: usize = 300;
 /// A text is cut only if that saves this many characters.
 const CUT_CHARS_MIN: usize = 200;
 const TOOL_CHARS_MAX: usize = 160;
-/// Steps in a row that are shown at either end; those between them are counted.
-const STEPS_SHOWN: usize = 4;
+/// Events that are shown at either end of a turn and on either side of the cited one; those between them are
+/// counted.
+const EVENTS_SHOWN: usize = 4;
 const GIST_CHARS_MIN: usize = 20;
+
+/// How much of a turn is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TurnDetail {
+    /// Its ends and the events around the cited one, long texts cut in the middle.
+    Brief,
+    /// Every event, long texts cut in the middle.
+    EveryEvent,
+    /// Every event and every text.
+    Whole,
+}
 
 /// Prints events in order, with their numbers.
 pub fn print_turn(
     out: &mut dyn Write,
     events: &[(u64, Event)],
     cited: u64,
-    is_whole: bool,
+    detail: TurnDetail,
 ) -> std::io::Result<()> {
-    if let Some((_, first)) = events.first() {
-        let branch = first.meta.get("branch").and_then(serde_json::Value::as_str);
-        let branch = branch.filter(|name| !matches!(*name, "" | "HEAD"));
-        let branch = branch.map(|name| format!(", branch {}", one_line(name, 120)));
-        let branch = branch.unwrap_or_default();
-        let session = one_line(first.session.as_str(), 80);
-        writeln!(out, "{DIM}session {session}{branch}{RESET}")?;
-    }
-    let is_step = |(number, event): &(u64, Event)| *number != cited && !is_message(event);
-    for run in events.chunk_by(|one, next| is_step(one) && is_step(next)) {
-        let hidden = run.len().saturating_sub(2 * STEPS_SHOWN);
-        // One line would take the place of another.
-        if is_whole || hidden < 2 {
-            print_events(out, events, run, cited, is_whole)?;
-            continue;
+    let Some((_, first)) = events.first() else { return Ok(()) };
+    let first_at = time::format_local_time(first.at);
+    let (day, _) = split_day(&first_at);
+    let branch = first.meta.get("branch").and_then(serde_json::Value::as_str);
+    let branch = branch.filter(|name| !matches!(*name, "" | "HEAD"));
+    let branch = branch.map(|name| format!(", branch {}", one_line(name, 120)));
+    let branch = branch.unwrap_or_default();
+    let session = one_line(first.session.as_str(), 80);
+    writeln!(out, "{DIM}{day}, session {session}{branch}{RESET}")?;
+    let printer = TurnPrinter {
+        cited,
+        last_message: events
+            .iter()
+            .rev()
+            .find(|(_, event)| is_message(event))
+            .map(|(number, _)| *number),
+        day,
+        is_whole: detail == TurnDetail::Whole,
+    };
+    let cited_at = events.iter().position(|(number, _)| *number == cited).unwrap_or(0);
+    let is_shown = |at: usize| {
+        detail != TurnDetail::Brief
+            || at <= EVENTS_SHOWN
+            || at + EVENTS_SHOWN >= events.len()
+            || at.abs_diff(cited_at) <= EVENTS_SHOWN
+    };
+    let indexed: Vec<(usize, &(u64, Event))> = events.iter().enumerate().collect();
+    for run in indexed.chunk_by(|(one, _), (next, _)| is_shown(*one) == is_shown(*next)) {
+        match run {
+            // One line would take the place of another.
+            [(at, (from, _)), .., (_, (to, _))] if !is_shown(*at) => {
+                writeln!(out, "{DIM}  … {} more events, #{from} to #{to} …{RESET}", run.len())?;
+            }
+            _ => run
+                .iter()
+                .try_for_each(|(_, (number, event))| printer.print_event(out, *number, event))?,
         }
-        let (first, rest) = run.split_at(STEPS_SHOWN);
-        let (between, last) = rest.split_at(hidden);
-        print_events(out, events, first, cited, is_whole)?;
-        if let (Some((from, _)), Some((to, _))) = (between.first(), between.last()) {
-            writeln!(out, "{DIM}  … {hidden} more steps, #{from} to #{to} …{RESET}")?;
-        }
-        print_events(out, events, last, cited, is_whole)?;
     }
     Ok(())
 }
 
-/// Prints some of the events of a turn.
-fn print_events(
-    out: &mut dyn Write,
-    turn: &[(u64, Event)],
-    events: &[(u64, Event)],
+/// Splits a formatted time into day and time of day.
+fn split_day(at: &str) -> (&str, &str) {
+    at.split_once(' ').unwrap_or(("", at))
+}
+
+/// Prints the events of one turn.
+struct TurnPrinter<'a> {
     cited: u64,
+    /// Number of the last message.
+    last_message: Option<u64>,
+    /// The day on which it began; events of that day are printed without it.
+    day: &'a str,
     is_whole: bool,
-) -> std::io::Result<()> {
-    let last_message = turn.iter().rev().find(|(_, event)| is_message(event));
-    let last_message = last_message.map(|(number, _)| *number);
-    let detail = if is_whole { InputDetail::Whole } else { InputDetail::Brief };
-    for (number, event) in events {
-        let is_cited = *number == cited;
+}
+
+impl TurnPrinter<'_> {
+    fn print_event(&self, out: &mut dyn Write, number: u64, event: &Event) -> std::io::Result<()> {
+        let is_cited = number == self.cited;
         let mark = if is_cited { ">" } else { " " };
         let (at, side) = (time::format_local_time(event.at), name_side(event));
+        let at = match split_day(&at) {
+            (day, time) if day == self.day => time,
+            _ => &at,
+        };
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
-        let line = render_call_line(event, TOOL_CHARS_MAX);
-        if !is_cited && !is_message(event) && !is_whole {
-            let gist = || one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
+        if !is_cited && !is_message(event) && !self.is_whole {
             let start = format!("{mark} #{number}  {at}  {side}  ");
             let columns = terminal_width().saturating_sub(display_width(&start));
-            let gist = truncate_end(&line.unwrap_or_else(gist), columns.max(GIST_CHARS_MIN));
-            writeln!(out, "{}", format!("{head}  {gist}").trim_end())?;
-            continue;
+            let columns = columns.clamp(GIST_CHARS_MIN, TOOL_CHARS_MAX);
+            let gist = || one_line(&tome_terminal::summarize_event(event), columns);
+            let gist = render_call_line(event, columns).unwrap_or_else(gist);
+            let gist = truncate_end(&gist, columns);
+            return writeln!(out, "{}", format!("{head}  {gist}").trim_end());
         }
         writeln!(out, "\n{head}")?;
+        let line = render_call_line(event, terminal_width().min(TOOL_CHARS_MAX));
         let text = match (&line, event.text.trim()) {
             (Some(line), "") => {
-                let line = truncate_end(line, terminal_width());
-                writeln!(out, "{}", replace_control_chars(&line))?;
-                render_call_text(event, &line, detail)
+                writeln!(out, "{}", replace_control_chars(line))?;
+                let detail = if self.is_whole { InputDetail::Whole } else { InputDetail::Brief };
+                render_call_text(event, line, detail)
             }
             (_, text) => text.to_owned(),
         };
         let most = match event.kind {
             _ if is_cited => CITED_CHARS_MAX,
             EventKind::UserMessage => PROMPT_CHARS_MAX,
-            _ if last_message == Some(*number) => ANSWER_CHARS_MAX,
+            _ if self.last_message == Some(number) => ANSWER_CHARS_MAX,
             _ => REMARK_CHARS_MAX,
         };
-        let shown = if is_whole { text.clone() } else { cut_middle(&text, most) };
-        print_wrapped(out, &shown)?;
+        let shown = if self.is_whole { text } else { cut_middle(&text, most) };
+        print_wrapped(out, &shown)
     }
-    Ok(())
 }
 
 /// Prints a text. A long line, such as minified code, is broken rather than left to the terminal.

@@ -87,10 +87,15 @@ fn the_steps_of_a_long_turn_are_counted() {
     let answer = json!({"id": "answer", "kind": "assistant_message", "at": 9_000, "text": "All parts are made."});
     world.ingest(&(line("ask", 1_000, "make all parts") + &steps + &line_with(&answer)));
     let text = world.tome(&["show", "1"]).stdout;
-    assert!(text.contains("… 12 more steps, #6 to #17 …"), "{text}");
+    assert!(text.contains("… 13 more events, #6 to #18 …"), "{text}");
     assert!(text.contains("make part-3") && !text.contains("make part-4\n"), "{text}");
     assert!(text.contains("make part-19") && text.contains("All parts are made."), "{text}");
     assert!(world.tome(&["show", "1", "--whole"]).stdout.contains("make part-4\n"));
+    let middle = world.tome(&["show", "12"]).stdout;
+    for part in ["make all parts", "#2 to", "> #12", "make part-10", "All parts are made."] {
+        assert!(middle.contains(part), "{part}: {middle}");
+    }
+    assert!(world.tome(&["show", "1", "--around", "12"]).stdout.contains("make part-9\n"));
 
     let ends = "The record of the session ends here.";
     assert!(world.tome(&["show", "1", "--around", "60"]).stdout.contains(ends));

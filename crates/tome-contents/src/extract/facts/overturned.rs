@@ -13,7 +13,7 @@ use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
 use crate::extract::turns::request::{UserRequest, refers_without_naming};
-use crate::extract::turns::turn::Turn;
+use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Whether the next turn, or its prompt, takes back what a turn came to.
 pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
@@ -134,6 +134,33 @@ pub(crate) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
             .as_ref()
             .is_some_and(|(_, found)| contains_any(&found.text, &REFUTATIONS))
             || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)))
+}
+
+/// A message that speaks against the conclusion of the turn before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// Index of the message in the events.
+    pub event: usize,
+    /// Its words.
+    pub text: String,
+}
+
+/// Finds out whether the second of two turns speaks against the conclusion of the first: the user says that
+/// it does not hold, or the agent, told to act on it, finds it wrong.
+pub fn find_correction(events: &[Event]) -> Option<Correction> {
+    let turns = read_turns(events);
+    let [turn, next, ..] = turns.as_slice() else { return None };
+    let prompt = next.prompt_text(events);
+    if is_claim_denied(turn, &prompt) {
+        return Some(Correction { event: next.prompt?, text: prompt });
+    }
+    let (event, found) = next.conclusion.as_ref().filter(|_| is_corrected(turn, next))?;
+    Some(Correction { event: *event, text: found.text.to_string() })
+}
+
+/// Whether a prompt only consents to what was said before, so that the answer to it may correct that.
+pub fn is_consent(prompt: &str) -> bool {
+    classify_reaction(prompt) == Reaction::Confirmation || refers_without_naming(prompt)
 }
 
 /// Drops conclusions that a later one takes back.

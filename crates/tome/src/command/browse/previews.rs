@@ -8,6 +8,7 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET};
 
 use super::source::{DaemonSource, Refusal};
+use crate::command::turn::TurnDetail;
 use crate::command::{session_page, toc, turn};
 
 impl DaemonSource {
@@ -56,7 +57,7 @@ impl DaemonSource {
         let numbered: Vec<(u64, Event)> = opened.turn_numbers.iter().copied().zip(events).collect();
         let mut text = item.card.trim_end().as_bytes().to_vec();
         text.extend_from_slice(format!("\n\n{BOLD}The turn{RESET}  ").as_bytes());
-        turn::print_turn(&mut text, &numbered, opened.number, false)?;
+        turn::print_turn(&mut text, &numbered, opened.number, TurnDetail::Brief)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
