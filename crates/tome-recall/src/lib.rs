@@ -232,7 +232,7 @@ impl Recall {
             pool.report.record_behind(self.catch_up_contents(plan, index_set)?);
         }
         if plan.is_time_only() {
-            return pool.collect_segments(&self.indexer, plan, index_set, project.as_deref());
+            return pool.collect_pages_of_time(&self.indexer, plan, index_set, project.as_deref());
         }
         let replies = search_index_set(&self.indexer, plan, shared, target, complete)?;
         pool.collect_set(&self.indexer, plan, target, replies)
@@ -268,6 +268,7 @@ impl Recall {
         let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.limits);
         if plan.effort.is_full() {
             self.add_turns(&ranked, &chosen, &pool, plan, &mut packed.hits)?;
+            repeated_prompts::drop_unanswered_copies(&mut packed.hits);
         }
         repeated_prompts::drop_query_echoes(query, &mut packed.hits);
         if query.order == HitOrder::Time {

@@ -90,6 +90,30 @@ pub(super) fn drop_query_echoes(query: &RecallQuery, hits: &mut Vec<RecallHit>) 
     });
 }
 
+/// Drops prompts without an answer that another hit repeats with its answer, which takes their place.
+pub(super) fn drop_unanswered_copies(hits: &mut Vec<RecallHit>) {
+    let is_prompt = |hit: &RecallHit| hit.kind == EventKind::UserMessage.as_str();
+    let mut at = 0;
+    while let Some(hit) = hits.get(at) {
+        let copy = hits.iter().position(|other| {
+            is_prompt(other) && other.turn.answer.is_some() && other.text == hit.text
+        });
+        let Some(copy) = copy.filter(|_| is_prompt(hit) && hit.turn.answer.is_none()) else {
+            at += 1;
+            continue;
+        };
+        let confidence = hit.confidence;
+        if copy > at {
+            hits.swap(at, copy);
+        }
+        let (answered, dropped) = if copy > at { (at, copy) } else { (copy, at) };
+        if let Some(answered) = hits.get_mut(answered) {
+            answered.confidence = answered.confidence.max(confidence);
+        }
+        hits.remove(dropped);
+    }
+}
+
 /// The words of the live prompts, lower case.
 struct LivePrompts(Vec<Vec<String>>);
 

@@ -1,5 +1,5 @@
 //! Queries that name a time and nothing else (`yesterday`, `what did we do last week`): lists the
-//! segments of that time, newest first.
+//! pages of that time, newest first: of its months, days or segments, depending on its length.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,12 +20,17 @@ use super::searched_index_set::OpenIndexSet;
 use super::{Across, Tier};
 use crate::RecallError;
 
-/// Maximum number of segments per project.
-const SEGMENTS_MAX: usize = 200;
+/// Maximum number of pages per project.
+const PAGES_MAX: usize = 200;
+const HOUR_MS: u64 = 3_600_000;
+/// Shorter spans are parts of a day. A day can have 23 hours.
+const DAY_HOURS_MIN: u64 = 23;
+/// Longer spans are answered by months.
+const DAYS_HOURS_MAX: u64 = 9 * 24;
 
 impl CandidatePool {
-    /// Collects the segments of an index set within the time span.
-    pub(super) fn collect_segments(
+    /// Collects the pages of an index set within the time span.
+    pub(super) fn collect_pages_of_time(
         &mut self,
         indexer: &Indexer,
         plan: &RecallPlan,
@@ -47,7 +52,7 @@ impl CandidatePool {
         let number = self.sets.add(index_set, open);
         let mut count = 0;
         for project in projects {
-            for (at, id) in list_segments(&ledger, &project, plan)? {
+            for (at, id) in list_pages(&ledger, &project, plan)? {
                 count += 1;
                 let page = PageKey::Node { project: project.clone(), id };
                 self.candidates.add(RecallCandidate::from_hit(
@@ -64,11 +69,11 @@ impl CandidatePool {
             }
         }
         self.report.tier = Some(Tier::Literal);
-        self.report.record_stage("contents", since, format!("{count} segments"));
+        self.report.record_stage("contents", since, format!("{count} pages"));
         Ok(())
     }
 
-    /// Sorts the segments, newest first.
+    /// Sorts the pages, newest first.
     pub(super) fn sort_newest_first(
         mut self,
         indexer: &Indexer,
@@ -76,7 +81,7 @@ impl CandidatePool {
     ) -> Result<(Vec<RankedCandidate>, Self), RecallError> {
         self.read_all(indexer)?;
         let mut candidates = std::mem::take(&mut self.candidates.list);
-        // A segment only has to overlap the time, which was checked when it was listed.
+        // A page only has to overlap the time, which was checked when it was listed.
         let filter = EntryFilter { since: None, until: None, ..plan.entry_filter.clone() };
         candidates.retain(|one| one.meta().is_some_and(|meta| filter.admits(&meta)));
         candidates.sort_by_key(|candidate| Reverse((candidate.at, candidate.key.clone())));
@@ -96,8 +101,8 @@ impl CandidatePool {
     }
 }
 
-/// Lists the newest segments that overlap the time span.
-fn list_segments(
+/// Lists the newest pages of the time span, of the level that fits its length.
+fn list_pages(
     ledger: &Ledger,
     project: &str,
     plan: &RecallPlan,
@@ -105,14 +110,39 @@ fn list_segments(
     let (from, to) = plan.span.unwrap_or((Millis(0), Millis(u64::MAX)));
     let from = plan.filter.since.map_or(from, |since| from.max(since));
     let to = plan.filter.until.map_or(to, |until| to.min(until));
+    let hours = to.0.saturating_sub(from.0) / HOUR_MS;
+    let filter = &plan.entry_filter;
+    // Only segments know their session and agent.
+    if hours < DAY_HOURS_MIN || filter.session.is_some() || !filter.agents.is_empty() {
+        return list_level(ledger, project, "toc:segment:", |first, last| {
+            first < to && last >= from
+        });
+    }
+    if hours > DAYS_HOURS_MAX {
+        let months =
+            list_level(ledger, project, "toc:month:", |first, last| first >= from && last < to)?;
+        if !months.is_empty() {
+            return Ok(months);
+        }
+    }
+    list_level(ledger, project, "toc:day:", |first, last| first < to && last >= from)
+}
+
+/// Lists the newest pages of a level whose first and last event are in the time span.
+fn list_level(
+    ledger: &Ledger,
+    project: &str,
+    prefix: &str,
+    is_within: impl Fn(Millis, Millis) -> bool,
+) -> Result<Vec<(Millis, NodeId)>, RecallError> {
     let mut kept = BinaryHeap::new();
-    for head in ledger.node_headers(project, "toc:segment:", None) {
+    for head in ledger.node_headers(project, prefix, None) {
         let head = head?;
-        if head.removed || head.last_at < from || head.first_at >= to {
+        if head.removed || !is_within(head.first_at, head.last_at) {
             continue;
         }
         kept.push(Reverse((head.first_at, head.id)));
-        if kept.len() > SEGMENTS_MAX {
+        if kept.len() > PAGES_MAX {
             kept.pop();
         }
     }

@@ -230,10 +230,8 @@ fn print_events(
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;
         }
-        let gist = tome_terminal::one_line(
-            &summarize_event(event),
-            width.saturating_sub(left).max(GIST_CHARS_MIN),
-        );
+        let gist =
+            one_line(&summarize_event(event), width.saturating_sub(left).max(GIST_CHARS_MIN));
         writeln!(out, "{DIM}{project}{id:<6}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())

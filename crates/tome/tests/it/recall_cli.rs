@@ -186,8 +186,10 @@ fn a_query_with_only_a_time_lists_the_events_of_that_time() {
         let [hit] = hits(&found) else { panic!("{query}: {found}") };
         assert_eq!(hit["source"], "contents", "{found}");
         let citation = hit["citation"].as_str().unwrap();
-        assert!(citation.starts_with(&format!("toc:segment:{first}:")), "{citation}");
+        assert_eq!(citation, format!("toc:day:{first}"));
         assert_eq!(world.tome(&["show", citation, "--project", "/app"]).code, 0);
+        let by_agent = answer(&world, &[&query, "--agent", "claude-code"]);
+        assert!(hits(&by_agent)[0]["citation"].as_str().unwrap().starts_with("toc:segment:"));
         assert!(hits(&answer(&world, &[&query, "--agent", "gemini"])).is_empty());
     }
     assert!(hits(&answer(&world, &["what happened on 2019-02-03"])).is_empty());

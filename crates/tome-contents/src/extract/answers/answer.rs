@@ -4,6 +4,7 @@
 use tome_text::count_words;
 
 use crate::extract::answers::answer_score::AnswerScorer;
+use crate::extract::answers::caveat::join_caveat;
 use crate::extract::answers::statement::{AnswerSentence, lists_work, read_statement};
 use crate::extract::answers::unfinished::{instructs, is_fragment, looks_ahead};
 use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
@@ -73,10 +74,11 @@ pub(crate) fn find_conclusion<'a>(
         return Some(both);
     }
     let best = if index > 0 { join_report(parts, best) } else { best };
-    Some(match second {
+    let best = match second {
         Some((other, second)) => join_second(best, &second, index < other),
         None => best,
-    })
+    };
+    Some(join_caveat(parts, best))
 }
 
 /// Whether a statement lists questions to the user: "Left for you: who reviews it?; commit now?"
@@ -488,6 +490,7 @@ pub(crate) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<Answ
             lead: text.clone(),
             text,
             is_item: false,
+            has_caveat: false,
         })
         .max_by_key(|sentence| sentence.score)
 }

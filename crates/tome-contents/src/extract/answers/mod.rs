@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod answer_score;
+pub(crate) mod caveat;
 pub(crate) mod passage;
 pub(crate) mod result_score;
 pub(crate) mod statement;

@@ -4,9 +4,9 @@ use tome_text::count_words;
 
 use crate::extract::answers::answer::find_conclusion;
 use crate::extract::answers::answer_score::SURE;
-use crate::extract::answers::statement::end_lead;
+use crate::extract::answers::statement::{AnswerSentence, ListItem, end_lead, join_items};
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
-use crate::extract::language::prose::{ProseSentence, SentenceShape, split_message};
+use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
 
 /// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
 /// says what came out.
@@ -39,7 +39,32 @@ pub fn find_answer(
             Some(if both.chars().count() <= chars_max { both } else { best.plain.clone() })
         }
         (Some(best), None) => Some(best.plain.clone()),
-        (None, conclusion) => conclusion.map(|found| end_lead(&found.text)),
+        (None, Some(conclusion)) => Some(add_items(&parts, &conclusion, chars_max)),
+        (None, None) => None,
+    }
+}
+
+/// A conclusion that only introduces what follows comes with the items that follow, also below headings.
+fn add_items(
+    parts: &MessageParts<'_>,
+    conclusion: &AnswerSentence<'_>,
+    chars_max: usize,
+) -> String {
+    let is_lead = conclusion.items.is_empty() && conclusion.text.ends_with([':', '：']);
+    let last = conclusion.raws.iter().map(|raw| raw.as_ptr()).max();
+    let follows = |sentence: &&ProseSentence<'_>| {
+        last.is_some_and(|last| sentence.raw.as_ptr() > last)
+            && sentence.shape == SentenceShape::Item
+    };
+    let items: Vec<ListItem> = parts
+        .sentences
+        .iter()
+        .filter(|sentence| is_lead && follows(sentence))
+        .map(|sentence| ListItem::from_text(sentence.plain.clone()))
+        .collect();
+    match items.as_slice() {
+        [] => end_lead(&conclusion.text),
+        items => join_items(&conclusion.text, items, chars_max),
     }
 }
 
@@ -108,6 +133,16 @@ mod tests {
         check_answer(&["other", "lexer"], Some(&other));
         let short = find_answer(ANSWER, &|sentence| usize::from(sentence.contains("lexer")), 80);
         assert_eq!(short.as_deref(), Some("No other lexer is affected."));
+    }
+
+    #[test]
+    fn a_lead_comes_with_the_items_below_it() {
+        let answer = "Here's a summary of the review comments, filtering out the noise:\n\n\
+                      ### Reviewer (anna) - CHANGES_REQUESTED\n\n\
+                      1. **`lexer_test.rs:26`** — Run the tests of the lexer in parallel\n\n\
+                      2. **General thought** — Guard against equal prefixes\n";
+        let found = find_answer(answer, &|_| 0, 280).unwrap();
+        assert!(found.contains("in parallel; ") && found.ends_with("equal prefixes"), "{found}");
     }
 
     #[test]

@@ -25,6 +25,8 @@ pub(crate) struct AnswerSentence<'a> {
     pub(crate) score: i32,
     /// Whether it is an item of a list: one result among several.
     pub(crate) is_item: bool,
+    /// Whether it ends with the sentence that limits it.
+    pub(crate) has_caveat: bool,
 }
 
 impl AnswerSentence<'_> {
@@ -158,6 +160,7 @@ pub(crate) fn read_statement<'a>(
         items: Vec::new(),
         score: 0,
         is_item: false,
+        has_caveat: false,
         lead,
     };
     if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {

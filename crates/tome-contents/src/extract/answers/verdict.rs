@@ -42,7 +42,15 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         }
     };
     let text = if items.is_empty() { lead.clone() } else { join_items("", &items, TEXT_CHARS_MAX) };
-    Some(AnswerSentence { raws, text, lead, items, score: VERY_SURE, is_item: false })
+    Some(AnswerSentence {
+        raws,
+        text,
+        lead,
+        items,
+        score: VERY_SURE,
+        is_item: false,
+        has_caveat: false,
+    })
 }
 
 /// The judgment after its label: `Verdict: approve`.
@@ -87,5 +95,6 @@ pub(crate) fn find_fixed_row<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
         items,
         score: VERY_SURE,
         is_item: false,
+        has_caveat: false,
     })
 }

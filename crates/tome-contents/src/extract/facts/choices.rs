@@ -20,7 +20,7 @@ use crate::extract::language::prose::{MessageParts, SentenceShape};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, output_texts, plain_text, to_lower};
 use crate::extract::turns::reaction::{Reaction, skip_confirmation};
-use crate::extract::turns::request::refers_by_number;
+use crate::extract::turns::request::{UserRequest, refers_by_number};
 use crate::extract::turns::turn::Turn;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
@@ -97,11 +97,24 @@ pub(crate) fn find_chosen_answer(
         return None;
     }
     let answer = skip_confirmation(&first.plain);
-    let text = describe_choice(&question.text, answer.trim_end_matches(['.', '!', ' ']));
-    let mut evidence: Vec<Evidence> =
-        question.raws.iter().map(|raw| build_evidence(question_at, raw)).collect();
+    let mut text = describe_choice(&question.text, answer.trim_end_matches(['.', '!', ' ']));
+    let mut evidence: Vec<Evidence> = Vec::new();
+    if let Some(subject) = find_subject(before, &question.text) {
+        text = format!("{} — {text}", capitalize(&cut_clause(&subject.text, QUESTION_CHARS_MAX)));
+        evidence.push(build_evidence(subject.event, subject.raw));
+    }
+    evidence.extend(question.raws.iter().map(|raw| build_evidence(question_at, raw)));
     evidence.push(build_evidence(turn.prompt?, first.raw));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// The request that led to a question, if the question does not say what it is about: "Which template, bug
+/// report or feature request?"
+fn find_subject<'t, 'a>(before: &'t Turn<'a>, question: &str) -> Option<&'t UserRequest<'a>> {
+    const PLAIN_WORDS_MAX: usize = 12;
+    let request = before.request.as_ref()?;
+    (count_words(question) <= PLAIN_WORDS_MAX && !concerns_question(&request.text, question))
+        .then_some(request)
 }
 
 /// The user's consent to what the agent proposed.

@@ -199,6 +199,8 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, events: &[Event]) -> O
     let shorten = |text: &str| cut_clause(text, QUESTION_CHARS_MAX);
     let subject = request.map(|request| (request.event, request.raw, shorten(&request.text)));
     let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
+    // Beside the request there is no space for the sentence that limits the conclusion.
+    let subject = subject.filter(|_| !conclusion.has_caveat);
     // A proposal that is no answer to a question reads as if it had been carried out.
     if turn.is_proposal() {
         return None;
