@@ -173,3 +173,75 @@ fn a_retracted_claim_is_not_a_hint() {
     assert_eq!(hints("I updated the changelog."), 1);
     assert_eq!(hints("The shared cache is not why the flaky lexer test fails."), 0);
 }
+
+#[test]
+fn a_hit_names_what_speaks_against_it() {
+    let fixture = EngineFixture::new();
+    let say = |session: &str, number: u64, kind: &str, text: &str| {
+        store_event(&fixture, session, number, NOW.0 - DAY_MS + number * MINUTE_MS, kind, text);
+    };
+    let claim = "Nothing uses the exported lexer constants; they are dead code.";
+    say("agent", 0, "user_message", "Why do we export the lexer constants?");
+    say("agent", 1, "assistant_message", claim);
+    say("agent", 2, "user_message", "Do it.");
+    fixture.ingest([json!({
+        "id": "agent-3", "session_id": "agent", "kind": "tool_result", "text": "",
+        "at": NOW.0 - DAY_MS + 3 * MINUTE_MS,
+        "tool": {"name": "Bash", "input": {"command": "cargo test"}, "output": "test result: ok. 9 passed"},
+    })]);
+    let correction = "The exports are actually needed, because the generated parser imports them.";
+    say("agent", 4, "assistant_message", correction);
+    fixture.engine.catch_up_project(ROOT).unwrap();
+
+    let answer = fixture.search(&fixture.query("are the exported lexer constants dead code"));
+    let hit = answer.hits.iter().find(|hit| hit.text.contains("dead code")).unwrap();
+    let [other] = hit.others.as_slice() else { panic!("{hit:?}") };
+    assert_eq!((other.relation.as_str(), other.text.as_str()), ("contradicted by", correction));
+
+    // Nobody is told of it unasked.
+    let prompt = "are the exported lexer constants dead code?".to_owned();
+    let origin = QueryOrigin::Proactive { prompt: prompt.clone() };
+    let unasked = fixture.search(&RecallQuery { text: prompt, origin, ..fixture.query("x") });
+    assert!(unasked.hits.iter().all(|hit| !hit.text.contains("dead code")), "{unasked:?}");
+}
+
+#[test]
+fn a_repeated_prompt_is_shown_with_its_answer() {
+    let fixture = EngineFixture::new();
+    let prompt = "The retry loop lacks test coverage; cover the backoff and the limit";
+    let answer = "I added four tests of the retry loop: backoff, limit, cancellation and reset.";
+    store_event(&fixture, "first", 0, NOW.0 - DAY_MS, "user_message", prompt);
+    store_event(&fixture, "first", 1, NOW.0 - DAY_MS + MINUTE_MS, "assistant_message", answer);
+    store_event(&fixture, "second", 0, NOW.0 - DAY_MS / 2, "user_message", prompt);
+    fixture.engine.catch_up_project(ROOT).unwrap();
+
+    let mut query = fixture.query("test coverage of the retry loop");
+    query.filter.scope = RecallScope::Messages;
+    let found = fixture.search(&query);
+    let prompts: Vec<_> = found.hits.iter().filter(|hit| hit.text.contains("lacks")).collect();
+    assert!(prompts.iter().all(|hit| hit.turn.answer.is_some()), "{prompts:?}");
+}
+
+#[test]
+fn a_time_is_answered_by_the_pages_that_fit_its_length() {
+    let fixture = EngineFixture::new();
+    for day in 1..4 {
+        for turn in 0..3 {
+            // Hours apart, so that a day has several segments.
+            let at = NOW.0 - day * DAY_MS + turn * 180 * MINUTE_MS;
+            let text = format!("rotate the keys of stage {day} in region {turn}");
+            store_event(&fixture, &format!("s{day}"), turn, at, "user_message", &text);
+        }
+    }
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    let citations = |text: &str| -> Vec<String> {
+        let mut query = fixture.query(text);
+        query.limits.hits = 20;
+        fixture.search(&query).hits.into_iter().map(|hit| hit.citation).collect()
+    };
+    let days = citations("what did we do yesterday");
+    assert!(matches!(days.as_slice(), [day] if day.starts_with("toc:day:")), "{days:?}");
+    let days = citations("the last 5 days");
+    assert_eq!(days.len(), 3, "{days:?}");
+    assert!(days.is_sorted_by(|newer, older| newer > older), "newest first: {days:?}");
+}

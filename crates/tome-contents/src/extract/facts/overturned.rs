@@ -9,6 +9,7 @@ use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, QUESTION_END};
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::orders::is_order;
+use crate::extract::language::prose::ProseSentence;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
@@ -19,6 +20,7 @@ use crate::extract::turns::turn::{Turn, read_turns};
 pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
     let prompt = next.prompt_text(events);
     is_superseded(turn, next)
+        || is_corrected(turn, next)
         || is_advice_rejected(turn, next)
         || is_work_rejected(turn, next, &prompt)
         || is_claim_denied(turn, &prompt)
@@ -27,12 +29,15 @@ pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -
 /// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
 /// more, and may differ.
 fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    next.has_work() && next.conclusion.is_some() && is_acted_on(turn, next)
+}
+
+/// Whether a turn only proposed or assessed, and the user wanted that carried out.
+fn is_acted_on(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     let points = |request: &UserRequest<'_>| {
         refers_without_naming(&request.text) && !request.text.ends_with('?')
     };
     !turn.has_work()
-        && next.has_work()
-        && next.conclusion.is_some()
         && (turn.is_proposal()
             || next.reaction == Reaction::Confirmation
             || next.request.as_ref().is_some_and(points))
@@ -120,20 +125,31 @@ const REFUTATIONS: [&str; 10] = [
 
 /// Whether the answer to the next turn, which carries out what a turn proposed, finds it wrong.
 pub(crate) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    find_refutation(turn, next).is_some()
+}
+
+/// Finds the words in which the next turn, told to act on what a turn concluded, finds that wrong.
+fn find_refutation(turn: &Turn<'_>, next: &Turn<'_>) -> Option<String> {
     const DISMISSALS: [&str; 6] =
         ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
     let contains_any = |text: &str, marks: &[&str]| {
         let lower = to_lower(text);
         marks.iter().any(|mark| lower.contains(mark))
     };
-    let mut sentences = next.answer_parts.sentences.iter();
-    is_superseded(turn, next)
-        && turn.conclusion.is_some()
-        && (next
-            .conclusion
-            .as_ref()
-            .is_some_and(|(_, found)| contains_any(&found.text, &REFUTATIONS))
-            || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)))
+    let (_, claim) = turn.conclusion.as_ref().filter(|_| is_acted_on(turn, next))?;
+    let concluded = next.conclusion.as_ref().map(|(_, found)| found.text.as_str());
+    let refuting = concluded.filter(|text| contains_any(text, &REFUTATIONS));
+    let sentences = &next.answer_parts.sentences;
+    // The first sentence takes back what it names.
+    let first = sentences.first().map(|first| first.plain.as_str()).filter(|first| {
+        contains_any(first, &REFUTATIONS)
+            && TermSet::from_text(first).count_shared(&TermSet::from_text(&claim.text)) > 0
+    });
+    let dismissal = || {
+        let dismisses = |one: &&ProseSentence<'_>| contains_any(&one.plain, &DISMISSALS);
+        sentences.iter().find(dismisses).map(|one| one.plain.as_str())
+    };
+    refuting.or(first).or_else(dismissal).map(str::to_owned)
 }
 
 /// A message that speaks against the conclusion of the turn before it.
@@ -154,8 +170,9 @@ pub fn find_correction(events: &[Event]) -> Option<Correction> {
     if is_claim_denied(turn, &prompt) {
         return Some(Correction { event: next.prompt?, text: prompt });
     }
-    let (event, found) = next.conclusion.as_ref().filter(|_| is_corrected(turn, next))?;
-    Some(Correction { event: *event, text: found.text.to_string() })
+    let text = find_refutation(turn, next)?;
+    let (event, _) = next.final_answer(events)?;
+    Some(Correction { event, text })
 }
 
 /// Whether a prompt only consents to what was said before, so that the answer to it may correct that.
