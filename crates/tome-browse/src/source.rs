@@ -48,7 +48,7 @@ pub enum RequestKind {
 
 /// The answer to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
+pub enum BrowseAnswer {
     /// A list.
     List(ListPage),
     /// A level of the contents.
@@ -62,5 +62,5 @@ pub enum Answer {
 /// Answers requests. Called on threads of its own; may take its time.
 pub trait BrowseSource: Send + Sync {
     /// Answers a request, or gives the reason why it cannot.
-    fn answer(&self, request: &RequestKind) -> Result<Answer, String>;
+    fn answer(&self, request: &RequestKind) -> Result<BrowseAnswer, String>;
 }

@@ -12,7 +12,7 @@ const WORKTREES: [&str; 3] = [".claude/worktrees/", ".worktrees/", "worktrees/"]
 
 /// Returns a path relative to the repository, as `src/lexer.rs`. `None` if it lies outside, or is
 /// no path. `cwd` is the working directory of the agent, which may be another worktree.
-pub fn normalize_path(path: &str, cwd: &str, root: &str) -> Option<String> {
+pub fn resolve_repository_path(path: &str, cwd: &str, root: &str) -> Option<String> {
     if path.trim().is_empty() || path.chars().any(char::is_control) {
         return None;
     }
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn paths_are_relative_to_the_repository() {
-        let relative = |path: &str| normalize_path(path, "/home/a/app/web", "/home/a/app");
+        let relative = |path: &str| resolve_repository_path(path, "/home/a/app/web", "/home/a/app");
         assert_eq!(relative("/home/a/app/src/x.rs").as_deref(), Some("src/x.rs"));
         assert_eq!(relative("x.ts").as_deref(), Some("web/x.ts"));
         assert_eq!(relative("../src/./x.rs").as_deref(), Some("src/x.rs"));
@@ -159,9 +159,9 @@ mod tests {
         ] {
             assert_eq!(relative(outside), None, "{outside}");
         }
-        let other = normalize_path("/wt/fix/src/x.rs", "/wt/fix", "/home/a/app");
+        let other = resolve_repository_path("/wt/fix/src/x.rs", "/wt/fix", "/home/a/app");
         assert_eq!(other.as_deref(), Some("src/x.rs"));
-        let windows = normalize_path("C:\\app\\src\\x.rs", "C:\\app", "C:\\app");
+        let windows = resolve_repository_path("C:\\app\\src\\x.rs", "C:\\app", "C:\\app");
         assert_eq!(windows.as_deref(), Some("src/x.rs"));
     }
 

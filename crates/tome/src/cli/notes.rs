@@ -52,7 +52,7 @@ pub enum MemoryCommand {
     /// Show the index as agents see it
     View(ViewArgs),
     /// Print a note
-    Read(ReadArgs),
+    Read(NotePathArgs),
     /// Create or replace a note; reads standard input
     Write(WriteArgs),
     /// Append an entry to a note; reads standard input
@@ -64,7 +64,7 @@ pub enum MemoryCommand {
     /// Delete notes; their history is kept
     Delete(DeleteArgs),
     /// Edit a note with $VISUAL or $EDITOR
-    Edit(ReadArgs),
+    Edit(NotePathArgs),
     /// Show who changed what and when, newest first
     Log(LogArgs),
     /// Print an earlier version of a note
@@ -85,7 +85,7 @@ pub struct ViewArgs {
 
 /// `tome memory read`, `tome memory edit`
 #[derive(Debug, Args)]
-pub struct ReadArgs {
+pub struct NotePathArgs {
     /// The note
     pub path: String,
 }
@@ -207,7 +207,7 @@ pub enum CoderCommand {
     /// List the files with lessons
     List,
     /// Print one file
-    Read(ReadArgs),
+    Read(NotePathArgs),
     /// Check every file against the store guide
     Lint,
     /// Reorganize the files without losing content

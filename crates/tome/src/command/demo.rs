@@ -176,7 +176,7 @@ impl DemoSandbox {
         Ok(fed)
     }
 
-    /// Starts a session of another agent. Returns what it is told.
+    /// Starts a session of another agent. Returns the text that is injected.
     fn start_next_session(&self) -> Result<String> {
         let payload = json!({
             "session_id": "demo-next", "cwd": self.project(), "hook_event_name": "SessionStart",

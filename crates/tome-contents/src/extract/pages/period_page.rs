@@ -290,19 +290,19 @@ fn contains_text(known: &str, text: &str) -> bool {
 }
 
 /// A period with one piece of work: its facts, in order of time. The longer the period, the fewer; failures
-/// and what fixed them are told by the day.
+/// and their fixes are shown only in a day.
 fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let bullets_max = match level {
         Level::Year | Level::Month | Level::Week => 4,
         Level::Day | Level::Segment => BULLETS_MAX,
     };
-    let is_told = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
+    let is_shown = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
     let title = work.title();
     let heading = Statement::new(title);
     let mut ranked: Vec<&Fact> =
         work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
-    ranked.retain(is_told);
-    // A check that still fails is told once, as open.
+    ranked.retain(is_shown);
+    // A check that still fails is shown once, as open.
     let open = work.facts_of(FactKind::Open).next_back();
     let is_open = |fact: &Fact| {
         let shows = |open: &Fact| open.grips().iter().any(|grip| fact.grips().contains(grip));
@@ -360,8 +360,8 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
         return bullet(&answer.text, [title.grips(), answer.grips()].concat());
     }
     // A commit that names the page needs no second line if its work came to more.
-    let is_told = title.weight < FROM_REBASE || page.contains(&title.text);
-    if let Some(outcome) = outcome.filter(|_| is_told) {
+    let yields_to_outcome = title.weight < FROM_REBASE || page.contains(&title.text);
+    if let Some(outcome) = outcome.filter(|_| yields_to_outcome) {
         // Above the day, a result alone does not say what it is the result of.
         let names_work = level != Level::Day
             && !page.contains(&title.text)
@@ -390,7 +390,7 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
     bullet(&format!("{}{pull_name}", title.text), grips)
 }
 
-/// The result that is told together with the request of the title.
+/// The result that is shown together with the request of the title.
 fn find_answer<'a>(work: &MergedWork<'a>, title: &Fact) -> Option<&'a Fact> {
     let answers_title = |fact: &&Fact| {
         let request = fact.text.split_once(QUESTION_END).map(|(request, _)| request);

@@ -97,7 +97,7 @@ fn deliver(
     let bytes = if context.json {
         format!("{json}\n")
     } else {
-        tome_terminal::neutralize(text).into_owned()
+        tome_terminal::neutralize_controls(text).into_owned()
     };
     write_file(path, bytes.as_bytes(), args.force)?;
     writeln!(tome_terminal::stderr(), "written to {}", path.display())?;

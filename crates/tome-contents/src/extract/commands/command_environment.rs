@@ -8,7 +8,7 @@ use crate::extract::language::text::find_text_field;
 
 /// The folder and the environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CommandContext<'a> {
+pub(crate) struct CommandEnvironment<'a> {
     /// Relative to the project, absolute if outside of it, and empty at its root. `None` if it is
     /// not known: `cd $DIR`, `cd -`, `popd`.
     pub(crate) folder: Option<String>,
@@ -16,7 +16,7 @@ pub(crate) struct CommandContext<'a> {
     activations: Vec<(Option<String>, &'a str)>,
 }
 
-impl CommandContext<'_> {
+impl CommandEnvironment<'_> {
     /// A command line that does the same from the root of the project.
     pub(crate) fn complete(&self, command: &str) -> Option<String> {
         let folder = self.folder.as_deref()?;
@@ -43,12 +43,12 @@ fn quote(folder: &str) -> String {
     if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder.to_owned() }
 }
 
-/// Reads the context of every part of a chain.
-pub(crate) fn read_contexts<'a>(
+/// Reads the environment of every part of a chain.
+pub(crate) fn read_environments<'a>(
     chain: &[ChainPart<'a>],
     event: &Event,
     tool: &Tool,
-) -> Vec<CommandContext<'a>> {
+) -> Vec<CommandEnvironment<'a>> {
     let root = project_root(event);
     let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
         .or_else(|| event.meta.get("workdir")?.as_str());
@@ -57,10 +57,11 @@ pub(crate) fn read_contexts<'a>(
         None => Some(event.cwd.clone()),
     };
     let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
-    let mut contexts = Vec::with_capacity(chain.len());
+    let mut environments = Vec::with_capacity(chain.len());
     for part in chain {
         let folder = current.as_deref().map(|path| relative_to(path, root));
-        contexts.push(CommandContext { folder: folder.clone(), activations: activations.clone() });
+        environments
+            .push(CommandEnvironment { folder: folder.clone(), activations: activations.clone() });
         let [stage] = part.stages.as_slice() else { continue };
         match split_words(stage).as_slice() {
             ["cd" | "pushd", target, ..] => current = enter(current.as_deref(), unquote(target)),
@@ -69,7 +70,7 @@ pub(crate) fn read_contexts<'a>(
             _ => {}
         }
     }
-    contexts
+    environments
 }
 
 fn is_activation(words: &[&str]) -> bool {
@@ -168,8 +169,8 @@ mod tests {
             meta: serde_json::Map::default(),
         };
         let chain = split_chain(input["command"].as_str().unwrap());
-        let contexts = read_contexts(&chain, &event, &tool);
-        contexts.last().unwrap().complete(chain.last().unwrap().stages[0])
+        let environments = read_environments(&chain, &event, &tool);
+        environments.last().unwrap().complete(chain.last().unwrap().stages[0])
     }
 
     fn from_root(command: &str) -> Option<String> {
