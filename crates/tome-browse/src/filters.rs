@@ -13,7 +13,7 @@ pub enum ProjectRange {
 /// Which time is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeFilter {
-    /// Any time.
+    /// No limit in time.
     #[default]
     Any,
     /// Since midnight.

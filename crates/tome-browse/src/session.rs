@@ -26,7 +26,6 @@ pub trait BrowseActions {
     fn edit(&mut self, item: &Item);
 }
 
-/// The terminal of the browser.
 type BrowserTerminal = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
 /// Runs a browser until the user leaves. `wait_for_stop` returns when the process is told to end.

@@ -9,7 +9,6 @@ use tome_terminal::{
 
 /// Characters of a line of the list.
 const LINE_CHARS_MAX: usize = 600;
-/// Characters of a preview.
 const PREVIEW_CHARS_MAX: usize = 60_000;
 /// Columns of a tab.
 const TAB: &str = "    ";

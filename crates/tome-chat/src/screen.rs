@@ -231,7 +231,6 @@ pub fn usage_json(usage: &Usage) -> Value {
     })
 }
 
-/// Summarizes the arguments of a call.
 fn summarize_arguments(call: &ToolCall) -> String {
     let Ok(given) = serde_json::from_str::<Value>(&call.arguments) else {
         return call.arguments.clone();

@@ -26,10 +26,10 @@ const REWRITE_CURSOR: &str = "polish";
 const LEVEL_PREFIXES: [&str; 5] =
     ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
 
-/// A node and its project.
+/// A node with its project, which its id does not name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectNode {
-    /// The project of the node.
+    /// Root folder of the project.
     pub project: String,
     /// The node as it was read.
     pub node: Node,
@@ -47,7 +47,7 @@ pub struct RewritePage {
 /// The input that a node summarizes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeSource {
-    /// A segment.
+    /// A segment is summarized from its events.
     Segment {
         /// The events of the segment.
         events: Vec<Event>,
@@ -56,7 +56,7 @@ pub enum NodeSource {
         /// The request that the segment continues, if it has none of its own.
         earlier_request: Option<Box<Event>>,
     },
-    /// A period.
+    /// A period is summarized from its children.
     Period {
         /// The level of the period.
         level: Level,

@@ -1,4 +1,4 @@
-//! What the commands of Tome share to talk to a person at a terminal, or to a program.
+//! Output of the commands, for a person at a terminal or for a program.
 //!
 //! | item | purpose |
 //! | --- | --- |

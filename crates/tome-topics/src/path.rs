@@ -72,7 +72,6 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// Collects the renames of all segments.
     pub(crate) fn collect(segments: &[SegmentRecord]) -> Self {
         let mut moves: BTreeSet<(Millis, String, String)> = BTreeSet::new();
         let mut used: BTreeMap<String, Millis> = BTreeMap::new();
@@ -94,7 +93,7 @@ impl Renames {
         let mut since = Millis(0);
         for _ in 0..RENAMES_MAX {
             let next = self.moves.iter().find_map(|(at, from, to)| {
-                (*at >= since).then(|| renamed(&name, from, to).map(|to| (*at, to)))?
+                (*at >= since).then(|| apply_rename(&name, from, to).map(|to| (*at, to)))?
             });
             let Some((at, to)) = next else { break };
             // A file of the old name that was touched later is another one.
@@ -114,7 +113,7 @@ impl Renames {
             let Some((name, _)) = names.last().cloned() else { break };
             let before = self.moves.iter().rev().find_map(|(at, from, to)| {
                 (until.is_none_or(|until| *at < until))
-                    .then(|| renamed(&name, to, from).map(|from| (*at, from)))?
+                    .then(|| apply_rename(&name, to, from).map(|from| (*at, from)))?
             });
             let Some((at, from)) = before else { break };
             if names.iter().any(|(known, _)| *known == from) {
@@ -128,7 +127,7 @@ impl Renames {
 }
 
 /// The new name of a path after a rename of it or of a folder above it.
-fn renamed(path: &str, from: &str, to: &str) -> Option<String> {
+fn apply_rename(path: &str, from: &str, to: &str) -> Option<String> {
     if path == from {
         return Some(to.to_owned());
     }

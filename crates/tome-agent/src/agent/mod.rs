@@ -85,7 +85,7 @@ impl AgentLoop {
         &self.memory
     }
 
-    /// Returns the model.
+    /// Returns the model, shared with whoever created the agent.
     pub fn model(&self) -> &Arc<dyn ChatModel> {
         &self.model
     }

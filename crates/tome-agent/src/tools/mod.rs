@@ -23,7 +23,7 @@ pub use plan::PlanTool;
 pub enum MemoryToolSet {
     /// No memory tools.
     None,
-    /// Tools that only read.
+    /// Tools whose calls change nothing.
     ReadOnly,
     /// All of them except `memory`, an alternative interface that some models are trained on.
     #[default]

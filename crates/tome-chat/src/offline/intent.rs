@@ -34,7 +34,7 @@ pub enum Intent {
     Other,
 }
 
-/// A fact and its note.
+/// A fact that the user stated, and the note that keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FactNote {
     pub path: &'static str,

@@ -38,7 +38,7 @@ const NAME_CHARS_MAX: usize = 40;
 pub struct FileEdit {
     /// The project's root.
     pub project: String,
-    /// The session.
+    /// The session of the agent that edits.
     pub session: SessionId,
     /// The subagent that edits; empty for the agent itself.
     pub subagent: String,

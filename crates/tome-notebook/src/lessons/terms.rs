@@ -100,7 +100,6 @@ impl LessonTerms {
         if total == 0 { 0.0 } else { 2.0 * self.count_shared(other) as f64 / total as f64 }
     }
 
-    /// Whether the other has all its terms.
     pub(super) fn is_subset_of(&self, other: &Self) -> bool {
         self.count_shared(other) == self.len()
     }

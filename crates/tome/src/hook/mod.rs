@@ -44,7 +44,6 @@ const FOREGROUND_BYTES_MAX: usize = 512 * 1024;
 /// Time limit for recording a loss, in the home and then again outside it.
 const LOSS_RECORD_TIMEOUT: Duration = Duration::from_millis(40);
 
-/// One run of a hook.
 pub struct HookRun {
     args: HookCommandLine,
     delivery: DeliveryId,

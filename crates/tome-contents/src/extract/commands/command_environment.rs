@@ -20,7 +20,7 @@ impl CommandEnvironment<'_> {
     /// A command line that does the same from the root of the project.
     pub(crate) fn complete(&self, command: &str) -> Option<String> {
         let folder = self.folder.as_deref()?;
-        let change = (!folder.is_empty()).then(|| format!("cd {} && ", quote(folder)));
+        let change = (!folder.is_empty()).then(|| format!("cd {} && ", quote_folder(folder)));
         let change = change.unwrap_or_default();
         let mut activate = String::new();
         let mut is_at_root = false;
@@ -39,7 +39,7 @@ impl CommandEnvironment<'_> {
     }
 }
 
-fn quote(folder: &str) -> String {
+fn quote_folder(folder: &str) -> String {
     if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder.to_owned() }
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn read_environments<'a>(
     let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
         .or_else(|| event.meta.get("workdir")?.as_str());
     let mut current = match given {
-        Some(given) => enter(Some(&event.cwd), given),
+        Some(given) => enter_folder(Some(&event.cwd), given),
         None => Some(event.cwd.clone()),
     };
     let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
@@ -64,7 +64,9 @@ pub(crate) fn read_environments<'a>(
             .push(CommandEnvironment { folder: folder.clone(), activations: activations.clone() });
         let [stage] = part.stages.as_slice() else { continue };
         match split_words(stage).as_slice() {
-            ["cd" | "pushd", target, ..] => current = enter(current.as_deref(), unquote(target)),
+            ["cd" | "pushd", target, ..] => {
+                current = enter_folder(current.as_deref(), unquote(target));
+            }
             ["popd", ..] | ["cd"] => current = None,
             words if is_activation(words) => activations.push((folder, stage)),
             _ => {}
@@ -109,7 +111,7 @@ fn relative_to(path: &str, root: &str) -> String {
 }
 
 /// The folder after `cd target`.
-fn enter(current: Option<&str>, target: &str) -> Option<String> {
+fn enter_folder(current: Option<&str>, target: &str) -> Option<String> {
     if target.contains(['$', '`']) || target.starts_with('-') {
         return None;
     }

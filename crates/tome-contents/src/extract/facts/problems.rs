@@ -282,7 +282,6 @@ fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
     })
 }
 
-/// A change of a file.
 struct ChangedFile<'e> {
     path: &'e str,
     /// The verbatim text that names it.

@@ -37,7 +37,6 @@ pub(crate) struct SessionFacts {
     pub(crate) files: Vec<FileChange>,
 }
 
-/// A turn of a session.
 #[derive(Debug)]
 pub(crate) struct TurnFacts {
     pub(crate) events: Range<usize>,

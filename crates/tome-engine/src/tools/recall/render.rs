@@ -68,7 +68,6 @@ pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -
     format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
 }
 
-/// Renders the location of a hit.
 fn render_location(hit: &RecallHit) -> String {
     match hit.source {
         // An event that is not in its session's transcript yet is cited by its id.
@@ -96,7 +95,6 @@ pub(super) fn strip_project(citation: &str) -> &str {
     citation.get(at..).unwrap_or(citation)
 }
 
-/// Renders the dates of the hits.
 pub(super) fn render_dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
     let dates: Vec<String> =

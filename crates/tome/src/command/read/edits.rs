@@ -43,12 +43,12 @@ pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileDiff> {
         let parts: Vec<FileDiff> = edits
             .iter()
             .filter_map(|edit| replaced_text(edit))
-            .map(|(old, new)| compare(path, old, new))
+            .map(|(old, new)| compare_texts(path, old, new))
             .collect();
         return merge_parts(path, parts);
     }
     if let Some((old, new)) = replaced_text(&tool.input) {
-        return vec![compare(path, old, new)];
+        return vec![compare_texts(path, old, new)];
     }
     let is_write =
         name.starts_with("write") || name.starts_with("create") || name.starts_with("str_replace");
@@ -56,7 +56,7 @@ pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileDiff> {
         .iter()
         .find_map(|field| tool.input.get(field)?.as_str());
     match content.filter(|_| is_write) {
-        Some(text) => vec![compare(path, "", text)],
+        Some(text) => vec![compare_texts(path, "", text)],
         None => Vec::new(),
     }
 }
@@ -67,7 +67,7 @@ fn replaced_text(input: &Value) -> Option<(&str, &str)> {
     Some((old, field(["new_string", "newString", "new_str"]).unwrap_or_default()))
 }
 
-fn compare(path: &str, old: &str, new: &str) -> FileDiff {
+fn compare_texts(path: &str, old: &str, new: &str) -> FileDiff {
     let head = |text: &str| {
         let lines: Vec<&str> = text.lines().take(COMPARED_LINES_MAX).collect();
         lines.join("\n") + if lines.is_empty() { "" } else { "\n" }

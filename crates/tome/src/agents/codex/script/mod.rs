@@ -125,7 +125,6 @@ fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// An open bracket of the script.
 #[derive(Default, Clone, Copy)]
 struct OpenBracket {
     /// The code at this place may run more than once, or not at all.
