@@ -99,7 +99,7 @@ fn rewrite_again(ledger: &Ledger, seen: &ProjectNode) -> RewriteOutcome {
 }
 
 #[test]
-fn open_or_changed_nodes_are_not_replaced() {
+fn open_or_changed_nodes_are_not_rewritten() {
     let ledger = Memory::default().open();
     record_events(&ledger, EVENTS);
     catch_up(&ledger, &settings());
@@ -111,7 +111,7 @@ fn open_or_changed_nodes_are_not_replaced() {
     record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
     catch_up(&ledger, &settings());
     let summary = summary("too late", Support::Excerpts(Vec::new()));
-    let replaced = rewrite_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
-    assert_eq!(replaced, RewriteOutcome::Stale);
+    let rewritten = rewrite_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
+    assert_eq!(rewritten, RewriteOutcome::Stale);
     assert_eq!(load_source(&ledger, &settings(), &seen).unwrap(), None);
 }
