@@ -10,7 +10,9 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tome_agent::{Agent, AgentEvent, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo};
+use tome_agent::{
+    AgentEvent, AgentLoop, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo,
+};
 use tome_llm::{
     AnthropicModel, ApiKey, CancelToken, ChatModel, ChatResponse, ContentPart, ModelEndpoint,
     ScriptedChat, StopReason, ToolCall, Usage,
@@ -22,17 +24,17 @@ fn main() -> Result<(), Box<dyn Error>> {
         Into::into,
     );
     let fact = r##"{"path":"facts/user.md","content":"# User\n\n> Summary: name\n\n- Name: Ada"}"##;
-    let told = [calls("memory_write", fact), says("Nice to meet you, Ada.")];
+    let learned = [calls("memory_write", fact), says("Nice to meet you, Ada.")];
     let answered = [calls("memory_read", r#"{"path":"facts/user.md"}"#), says("You are Ada.")];
     for (session, prompt, script) in
-        [("first", "Hello, I am Ada.", told), ("second", "What is my name?", answered)]
+        [("first", "Hello, I am Ada.", learned), ("second", "What is my name?", answered)]
     {
         let cwd = std::env::current_dir()?.display().to_string();
         let who = SessionInfo::new(session, cwd)?;
         let memory = LocalMemory::open(LocalMemorySettings::new(&home, who))?;
         let system_prompt = "You are friendly, and remember what people tell you.".to_owned();
         let settings = AgentSettings { system_prompt, ..AgentSettings::default() };
-        let mut agent = Agent::new(model(script)?, Arc::new(memory), settings)?;
+        let mut agent = AgentLoop::new(model(script)?, Arc::new(memory), settings)?;
         println!("> {prompt}");
         let run = agent.run(prompt, &mut show, &CancelToken::default())?;
         let tokens = run.usage.input_total() + run.usage.output;

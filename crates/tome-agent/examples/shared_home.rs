@@ -9,7 +9,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use tome_agent::{Agent, AgentSettings, HomeMemory, HomeMemorySettings, SessionInfo};
+use tome_agent::{AgentLoop, AgentSettings, HomeMemory, HomeMemorySettings, SessionInfo};
 use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("memory: {}", if memory.is_local() { "this process" } else { "the daemon" });
 
     let model = ScriptedChat::new([Ok(ChatResponse::from_text("Herons wait."))]);
-    let mut agent = Agent::new(Arc::new(model), memory, AgentSettings::default())?;
+    let mut agent = AgentLoop::new(Arc::new(model), memory, AgentSettings::default())?;
     let run = agent.run("How do herons hunt?", &mut |_event| {}, &CancelToken::default())?;
     println!("{}", run.text);
     for event in agent.recent_events(10)? {

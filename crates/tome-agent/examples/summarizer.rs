@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use tome_agent::{
-    Agent, AgentEvent, AgentSettings, CompactionStrategy, ContextSettings, LocalMemory,
+    AgentEvent, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, LocalMemory,
     LocalMemorySettings, SessionInfo,
 };
 use tome_contents::{
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Ok(ChatResponse { parts, stop_reason: StopReason::EndTurn, usage: Usage::default() })
     };
     let model = Arc::new(ScriptedChat::new((0..6).map(|_| ok())));
-    let mut agent = Agent::new(model, Arc::new(memory), settings)?;
+    let mut agent = AgentLoop::new(model, Arc::new(memory), settings)?;
     for prompt in [
         "Let us decide: the store is an LSM tree.",
         "What time is it?",

@@ -1,6 +1,6 @@
 //! A library for building agents with long-term memory.
 //!
-//! An [`Agent`] takes a prompt and lets a model reply and call tools until it is done. Everything is
+//! An [`AgentLoop`] takes a prompt and lets a model reply and call tools until it is done. Everything is
 //! stored: each message and tool result is an event in the ledger, facts and episodes are Markdown
 //! notes, and turns that leave the model's context are summarized and stay searchable. The size of a
 //! request is bounded, however long the session gets.
@@ -9,10 +9,10 @@
 //! | --- | --- |
 //! | [`Memory`] | stores and retrieves what an agent knows; [`HomeMemory`] does so over Tome's home, through the daemon if it is running and in this process otherwise |
 //! | [`DaemonMemory`], [`LocalMemory`] | only through the daemon, which it can start; only in this process |
-//! | [`Toolbox`] | the tools a model may call: the memory tools, as offered over MCP, and your own ([`Tool`], [`FnTool`]) |
+//! | [`Toolbox`] | the tools a model may call: the memory tools, as offered over MCP, and your own ([`CustomTool`], [`FnTool`]) |
 //! | [`ContextWindow`] | builds requests: system prompt, overview, index of notes and recent turns, within a token budget |
 //! | [`Compaction`] | the summary of turns that left the context window; [`CompactionStrategy`] selects who writes it |
-//! | [`Agent`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
+//! | [`AgentLoop`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
 //! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
 //! The crate reads neither the terminal, the environment nor the wall clock. The caller supplies a
@@ -25,7 +25,7 @@
 //!
 //! use serde_json::{Value, json};
 //! use tome_agent::{
-//!     Agent, AgentSettings, FnTool, HomeMemory, HomeMemorySettings, MemoryToolSet, SessionInfo,
+//!     AgentLoop, AgentSettings, FnTool, HomeMemory, HomeMemorySettings, MemoryToolSet, SessionInfo,
 //!     Toolbox,
 //! };
 //! use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
@@ -46,7 +46,7 @@
 //! let tools = Toolbox::new(MemoryToolSet::Full).with_tool(dice);
 //!
 //! let settings = AgentSettings { tools, ..AgentSettings::default() };
-//! let mut agent = Agent::new(Arc::new(model), Arc::new(memory), settings)?;
+//! let mut agent = AgentLoop::new(Arc::new(model), Arc::new(memory), settings)?;
 //! let run = agent.run("Hello!", &mut |_event| {}, &CancelToken::default())?;
 //! assert_eq!(run.text, "Good morning.");
 //! # Ok(())
@@ -66,7 +66,7 @@ mod reflect;
 mod tools;
 mod transcript;
 
-pub use agent::{Agent, AgentEvent, AgentRun, AgentSettings, FinishReason};
+pub use agent::{AgentEvent, AgentLoop, AgentRun, AgentSettings, FinishReason};
 pub use compaction::{Compaction, CompactionStrategy};
 pub use context::{
     CompactionTotals, ContextSettings, ContextUnit, ContextWindow, WindowTooSmall, cap_tokens,
@@ -85,4 +85,4 @@ pub use tome_memory::{
     EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryError, MemoryTools, SessionEvent,
     SessionInfo, render_notes_index,
 };
-pub use tools::{FinishedToolCall, FnTool, MemoryToolSet, PlanTool, Tool, Toolbox};
+pub use tools::{CustomTool, FinishedToolCall, FnTool, MemoryToolSet, PlanTool, Toolbox};

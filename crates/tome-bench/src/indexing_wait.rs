@@ -9,7 +9,6 @@ use tome_proto::{Client, v1};
 
 /// Fails if an index makes no progress for this long.
 const STALL_TIMEOUT: Duration = Duration::from_secs(180);
-/// Polling interval.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Contents are indexed after the events, and nothing reports how far that is: they count as complete
 /// once they have not changed for this long.

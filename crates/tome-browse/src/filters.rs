@@ -2,7 +2,7 @@
 
 /// Which projects are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Range {
+pub enum ProjectRange {
     /// The current project.
     #[default]
     Project,
@@ -12,8 +12,8 @@ pub enum Range {
 
 /// Which time is searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Period {
-    /// Any time.
+pub enum TimeFilter {
+    /// No limit in time.
     #[default]
     Any,
     /// Since midnight.
@@ -26,7 +26,7 @@ pub enum Period {
 
 /// Which sources are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum SearchScope {
+pub enum ScopeFilter {
     /// All sources.
     #[default]
     All,
@@ -42,7 +42,7 @@ pub enum SearchScope {
 
 /// Whose words are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Speaker {
+pub enum SpeakerFilter {
     /// Everybody's.
     #[default]
     Anyone,
@@ -58,18 +58,18 @@ pub enum Speaker {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Filters {
     /// Which projects are searched.
-    pub range: Range,
+    pub range: ProjectRange,
     /// Which time is searched.
-    pub period: Period,
+    pub period: TimeFilter,
     /// Which sources are searched.
-    pub scope: SearchScope,
+    pub scope: ScopeFilter,
     /// Whose words are searched.
-    pub speaker: Speaker,
+    pub speaker: SpeakerFilter,
     /// Only this agent.
     pub agent: Option<String>,
 }
 
-impl Period {
+impl TimeFilter {
     /// The next value.
     #[must_use]
     pub fn next(self) -> Self {
@@ -92,7 +92,7 @@ impl Period {
     }
 }
 
-impl SearchScope {
+impl ScopeFilter {
     /// The next value.
     #[must_use]
     pub fn next(self) -> Self {
@@ -117,7 +117,7 @@ impl SearchScope {
     }
 }
 
-impl Speaker {
+impl SpeakerFilter {
     /// The next value.
     #[must_use]
     pub fn next(self) -> Self {
@@ -158,25 +158,26 @@ mod tests {
     #[test]
     fn every_filter_comes_back_to_its_first_value() {
         let count = |mut step: Box<dyn FnMut() -> bool>| (1..10).find(|_| step()).unwrap();
-        let (mut period, mut scope, mut speaker) = (Period::Any, SearchScope::All, Speaker::Anyone);
+        let (mut period, mut scope, mut speaker) =
+            (TimeFilter::Any, ScopeFilter::All, SpeakerFilter::Anyone);
         assert_eq!(
             count(Box::new(move || {
                 period = period.next();
-                period == Period::Any
+                period == TimeFilter::Any
             })),
             4
         );
         assert_eq!(
             count(Box::new(move || {
                 scope = scope.next();
-                scope == SearchScope::All
+                scope == ScopeFilter::All
             })),
             5
         );
         assert_eq!(
             count(Box::new(move || {
                 speaker = speaker.next();
-                speaker == Speaker::Anyone
+                speaker == SpeakerFilter::Anyone
             })),
             4
         );

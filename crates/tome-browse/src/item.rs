@@ -50,7 +50,7 @@ pub struct Item {
     pub when: String,
     /// Who said it, or what it is.
     pub who: String,
-    /// The name of its project.
+    /// Short name of its project, for the column.
     pub project_name: String,
     /// One line that says what it is about.
     pub text: String,

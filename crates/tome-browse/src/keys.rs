@@ -3,7 +3,7 @@
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use crate::filters::{Range, next_agent};
+use crate::filters::{ProjectRange, next_agent};
 use crate::item::ItemTarget;
 use crate::state::{Browser, Effect, Focus, Leave, Overlay, Page};
 
@@ -202,8 +202,8 @@ impl Browser {
 
     fn toggle_range(&mut self) {
         self.filters.range = match self.filters.range {
-            Range::Project => Range::All,
-            Range::All => Range::Project,
+            ProjectRange::Project => ProjectRange::All,
+            ProjectRange::All => ProjectRange::Project,
         };
     }
 

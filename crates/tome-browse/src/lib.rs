@@ -24,9 +24,9 @@ mod test_items;
 mod text;
 mod view;
 
-pub use filters::{Filters, Period, Range, SearchScope, Speaker};
+pub use filters::{Filters, ProjectRange, ScopeFilter, SpeakerFilter, TimeFilter};
 pub use item::{ContentsPage, Item, ItemTarget, ListKind, ListPage, NotebookScope, ResumeCommand};
 pub use session::{BrowseActions, run};
-pub use source::{Answer, BrowseSource, ListQuery, Request, RequestKind};
+pub use source::{BrowseAnswer, BrowseSource, ListQuery, Request, RequestKind};
 pub use state::{Browser, BrowserSetup, Effect, Input, Leave};
 pub use view::draw;

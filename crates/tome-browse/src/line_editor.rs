@@ -2,7 +2,6 @@
 
 use crate::text::clean_line;
 
-/// Characters of a query.
 const QUERY_CHARS_MAX: usize = 400;
 
 /// A line of text with a cursor.

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::source::{Answer, BrowseSource, Request};
+use crate::source::{BrowseAnswer, BrowseSource, Request};
 
 /// Place for the newest request.
 #[derive(Clone, Default)]
@@ -35,7 +35,7 @@ impl Mailbox {
         &self,
         name: &str,
         source: Arc<dyn BrowseSource>,
-        send: impl Fn(Request, Result<Answer, String>) -> bool + Send + 'static,
+        send: impl Fn(Request, Result<BrowseAnswer, String>) -> bool + Send + 'static,
     ) -> std::io::Result<()> {
         let mailbox = self.clone();
         let work = move || loop {
@@ -63,10 +63,10 @@ mod tests {
     }
 
     impl BrowseSource for SlowSource {
-        fn answer(&self, _: &RequestKind) -> Result<Answer, String> {
+        fn answer(&self, _: &RequestKind) -> Result<BrowseAnswer, String> {
             self.begun.send(()).unwrap();
             self.gate.lock().unwrap().recv().unwrap();
-            Ok(Answer::Preview(String::new()))
+            Ok(BrowseAnswer::Preview(String::new()))
         }
     }
 

@@ -26,8 +26,7 @@ pub trait BrowseActions {
     fn edit(&mut self, item: &Item);
 }
 
-/// The terminal of the browser.
-type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+type BrowserTerminal = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
 
 /// Runs a browser until the user leaves. `wait_for_stop` returns when the process is told to end.
 pub fn run(
@@ -68,7 +67,7 @@ pub fn run(
 /// Clears the screen to draw on it. A change of its size needs another one: with a fixed size nothing
 /// asks the terminal for the position of the cursor, which not all of them tell, and whose answer the
 /// thread that reads keys would take.
-fn open_screen((columns, rows): (u16, u16)) -> io::Result<Screen> {
+fn open_screen((columns, rows): (u16, u16)) -> io::Result<BrowserTerminal> {
     execute!(io::stdout(), Clear(ClearType::All))?;
     let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
     let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
@@ -107,7 +106,7 @@ struct Session<'a> {
     actions: &'a mut dyn BrowseActions,
     lists: Mailbox,
     previews: Mailbox,
-    screen: Screen,
+    screen: BrowserTerminal,
     left: Option<Leave>,
     inputs: mpsc::Receiver<Input>,
 }

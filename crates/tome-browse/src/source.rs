@@ -8,7 +8,7 @@ use crate::item::{ContentsPage, Item, ListPage, ResumeCommand};
 pub struct ListQuery {
     /// The words to search for; empty for the latest sessions.
     pub words: String,
-    /// The filters.
+    /// Conditions that every entry meets.
     pub filters: Filters,
     /// Number of entries.
     pub limit: usize,
@@ -17,16 +17,16 @@ pub struct ListQuery {
 /// A request. Its number grows, so that a late answer to an earlier one is recognized.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
-    /// Its number.
+    /// Higher than the number of every earlier request.
     pub number: u64,
     /// A list, children of a node, or a preview.
     pub kind: RequestKind,
 }
 
-/// The kinds of requests.
+/// A request without its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestKind {
-    /// A list.
+    /// Sessions, notes or hits.
     List(ListQuery),
     /// The children of a node of the contents.
     Contents {
@@ -46,21 +46,21 @@ pub enum RequestKind {
     Resume(Box<Item>),
 }
 
-/// The answer to a request.
+/// The answer to the [`RequestKind`] of the same name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answer {
-    /// A list.
+pub enum BrowseAnswer {
+    /// Sessions, notes or hits.
     List(ListPage),
     /// A level of the contents.
     Contents(ContentsPage),
     /// A preview in Tome's own styles.
     Preview(String),
-    /// A command.
+    /// The command line and its folder.
     Resume(ResumeCommand),
 }
 
 /// Answers requests. Called on threads of its own; may take its time.
 pub trait BrowseSource: Send + Sync {
     /// Answers a request, or gives the reason why it cannot.
-    fn answer(&self, request: &RequestKind) -> Result<Answer, String>;
+    fn answer(&self, request: &RequestKind) -> Result<BrowseAnswer, String>;
 }

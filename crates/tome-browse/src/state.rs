@@ -5,13 +5,13 @@ use ratatui::crossterm::event::KeyEvent;
 use tome_terminal::Highlighter;
 
 use crate::contents::ContentsWalk;
-use crate::filters::{Filters, Range};
+use crate::filters::{Filters, ProjectRange};
 use crate::item::{Item, ListKind, ListPage, ResumeCommand};
 use crate::layout::Areas;
 use crate::line_editor::LineEditor;
 use crate::list::{ITEMS_MAX, ItemList, PAGE_ITEMS};
 use crate::preview::Preview;
-use crate::source::{Answer, ListQuery, Request, RequestKind};
+use crate::source::{BrowseAnswer, ListQuery, Request, RequestKind};
 use crate::text::Theme;
 
 /// Agents to filter by, as far as they were seen.
@@ -42,7 +42,7 @@ pub enum Input {
     /// The screen has another size.
     Resize(u16, u16),
     /// An answer to a request, or the reason why there is none.
-    Answer(Request, Result<Answer, String>),
+    Answer(Request, Result<BrowseAnswer, String>),
     /// The reader or the editor was closed.
     Returned {
         /// Whether something may have changed.
@@ -148,7 +148,7 @@ impl Browser {
     /// Creates a browser, with its first effects.
     pub fn new(setup: BrowserSetup) -> (Self, Vec<Effect>) {
         let is_all = setup.is_all || setup.project.is_none();
-        let range = if is_all { Range::All } else { Range::Project };
+        let range = if is_all { ProjectRange::All } else { ProjectRange::Project };
         let mut browser = Self {
             search: LineEditor::new(&setup.words),
             filters: Filters { range, ..Filters::default() },
@@ -315,7 +315,11 @@ impl Browser {
         self.preview.reveal_match(rows, theme);
     }
 
-    fn take_answer(&mut self, request: &Request, answer: Result<Answer, String>) -> Vec<Effect> {
+    fn take_answer(
+        &mut self,
+        request: &Request,
+        answer: Result<BrowseAnswer, String>,
+    ) -> Vec<Effect> {
         let number = request.number;
         let is_wanted = match request.kind {
             // An answer to an earlier query is shown until the newest one comes.
@@ -333,8 +337,8 @@ impl Browser {
             self.numbers.list_shown = number;
         }
         match (answer, &request.kind) {
-            (Ok(Answer::List(page)), RequestKind::List(query)) => self.show_list(page, query),
-            (Ok(Answer::Contents(page)), _) => {
+            (Ok(BrowseAnswer::List(page)), RequestKind::List(query)) => self.show_list(page, query),
+            (Ok(BrowseAnswer::Contents(page)), _) => {
                 let rows = self.list_rows();
                 self.notice = page.notice.clone();
                 match self.contents.show(page, rows) {
@@ -342,12 +346,12 @@ impl Browser {
                     None => self.choose_preview(),
                 }
             }
-            (Ok(Answer::Preview(text)), RequestKind::Preview { item, .. }) => {
+            (Ok(BrowseAnswer::Preview(text)), RequestKind::Preview { item, .. }) => {
                 self.preview.show(item.target.clone(), text);
                 self.lay_out_preview();
                 Vec::new()
             }
-            (Ok(Answer::Resume(command)), _) => {
+            (Ok(BrowseAnswer::Resume(command)), _) => {
                 self.overlay = Some(Overlay::Resume(command));
                 Vec::new()
             }

@@ -4,12 +4,11 @@
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use tome_terminal::{
-    BOLD, DIM, GREEN, Highlighter, RED, RESET, YELLOW, display_width, neutralize, one_line,
+    BOLD, DIM, GREEN, Highlighter, RED, RESET, YELLOW, display_width, neutralize_controls, one_line,
 };
 
 /// Characters of a line of the list.
 const LINE_CHARS_MAX: usize = 600;
-/// Characters of a preview.
 const PREVIEW_CHARS_MAX: usize = 60_000;
 /// Columns of a tab.
 const TAB: &str = "    ";
@@ -18,8 +17,8 @@ const TAB: &str = "    ";
 pub(crate) fn clean_line(text: &str) -> String {
     let text: String = text.chars().take(LINE_CHARS_MAX).collect();
     let is_breaking = |c: char| c == '\n' || c == '\t';
-    // Escape characters go first, so that no style is left for `neutralize` to keep.
-    neutralize(&text.replace('\u{1b}', "\u{fffd}")).replace(is_breaking, " ")
+    // Escape characters go first, so that no style is left for `neutralize_controls` to keep.
+    neutralize_controls(&text.replace('\u{1b}', "\u{fffd}")).replace(is_breaking, " ")
 }
 
 /// Makes one clean line of a text.
@@ -90,7 +89,7 @@ pub(crate) fn render_preview(
     theme: Theme,
 ) -> Vec<Line<'static>> {
     let text: String = text.chars().take(PREVIEW_CHARS_MAX).collect();
-    let text = neutralize(&text).replace("\r\n", "\n").replace('\t', TAB);
+    let text = neutralize_controls(&text).replace("\r\n", "\n").replace('\t', TAB);
     let mut style = Style::new();
     let mut lines = Vec::new();
     for line in text.lines() {

@@ -9,7 +9,8 @@ use anyhow::Result;
 use serde_json::json;
 use tome_agent::limits::RESUMED_EVENTS_MAX;
 use tome_agent::{
-    Agent, AgentError, DaemonMemory, FinishReason, Reflection, SessionActivity, find_skip_reason,
+    AgentError, AgentLoop, DaemonMemory, FinishReason, Reflection, SessionActivity,
+    find_skip_reason,
 };
 use tome_model::EventKind;
 use tome_terminal::{CommandError, Outcome, format_bytes, one_line};
@@ -17,7 +18,7 @@ use tome_terminal::{CommandError, Outcome, format_bytes, one_line};
 use crate::args::ChatArgs;
 use crate::input::{self, ChatInput, InputQueue};
 use crate::model::{self, ChosenModel};
-use crate::screen::{Screen, ScreenMode};
+use crate::screen::{ChatOutput, OutputMode};
 use crate::setup::{ChatSetup, ModelSections};
 use crate::slash::{self, ChatCommand};
 use crate::user_error::UserError;
@@ -32,17 +33,17 @@ pub fn run_chat(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<Outcome> {
     let chosen = model::choose_model(setup, args)?;
     let who = session::choose_session(setup, args)?;
     let mode = match (setup.json, args.print) {
-        (true, _) => ScreenMode::Json,
-        (false, true) => ScreenMode::Answer,
-        (false, false) => ScreenMode::Talk,
+        (true, _) => OutputMode::Json,
+        (false, true) => OutputMode::Answer,
+        (false, false) => OutputMode::Talk,
     };
-    let mut screen = Screen::new(mode);
+    let mut screen = ChatOutput::new(mode);
     let settings = settings::agent_settings(setup, args, &chosen, &mut screen);
     let apart = args.offline.then(|| session::offline_project(setup));
     let memory = Arc::new(DaemonMemory::new(setup.connector.clone(), who)?.with_project(apart));
     let model = Arc::clone(&chosen.model);
-    let agent =
-        Agent::new(model, memory, settings).map_err(|error| to_refusal(&error, chosen.sections))?;
+    let agent = AgentLoop::new(model, memory, settings)
+        .map_err(|error| to_refusal(&error, chosen.sections))?;
     // Read before Ctrl-C is handled differently from leaving.
     let first = match args.prompt.join(" ") {
         prompt if args.print && prompt.trim().is_empty() => Some(input::read_all_input()?),
@@ -76,8 +77,8 @@ struct ChatLoop<'a> {
     setup: &'a ChatSetup<'a>,
     args: &'a ChatArgs,
     chosen: ChosenModel,
-    agent: Agent,
-    screen: Screen,
+    agent: AgentLoop,
+    screen: ChatOutput,
     inputs: InputQueue,
     /// Whether a prompt failed.
     failed: bool,
@@ -98,11 +99,11 @@ impl ChatLoop<'_> {
         let id = self.agent.memory().session().session.to_string();
         let (model, is_resumed) = (self.agent.model().name().to_owned(), self.agent.is_resumed());
         match self.screen.mode() {
-            ScreenMode::Answer => {}
-            ScreenMode::Json => self.screen.write_json(&json!({
+            OutputMode::Answer => {}
+            OutputMode::Json => self.screen.write_json(&json!({
                 "type": "session", "session_id": id, "model": model, "resumed": is_resumed,
             })),
-            ScreenMode::Talk => {
+            OutputMode::Talk => {
                 let short: String = id.chars().take(8).collect();
                 let goes_on = if is_resumed { ", resumed" } else { "" };
                 let ways = if self.inputs.is_terminal { " · /help · Ctrl-D leaves" } else { "" };

@@ -11,7 +11,6 @@ use tome_llm::CancelToken;
 
 /// Longer text should be put into a file.
 pub const PROMPT_BYTES_MAX: u64 = 1024 * 1024;
-/// Queued lines.
 const QUEUED_LINES_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -32,11 +32,11 @@ pub fn choose_model(setup: &ChatSetup<'_>, args: &ChatArgs) -> Result<ChosenMode
         Ok(None) => Err(CommandError::bad_input("no chat model is configured")
             .with_hint(NO_MODEL_HINT)
             .into()),
-        Err(failure) => Err(misconfigured(&failure, sections)),
+        Err(failure) => Err(misconfigured_error(&failure, sections)),
     }
 }
 
-fn misconfigured(failure: &ModelFailure, sections: ModelSections) -> anyhow::Error {
+fn misconfigured_error(failure: &ModelFailure, sections: ModelSections) -> anyhow::Error {
     let trouble = UserError::from_model_failure(failure, sections);
     CommandError::bad_input(trouble.message).with_hint(trouble.hint).into()
 }

@@ -21,7 +21,7 @@ use crate::user_error::UserError;
 const SUMMARY_CHARS_MAX: usize = 72;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ScreenMode {
+pub enum OutputMode {
     /// Interactive, for a person.
     Talk,
     /// Only the final answer.
@@ -29,29 +29,29 @@ pub enum ScreenMode {
     Json,
 }
 
-pub struct Screen {
-    mode: ScreenMode,
+pub struct ChatOutput {
+    mode: OutputMode,
     /// Whether the cursor is in the middle of a line.
     in_line: bool,
 }
 
-impl Screen {
-    pub fn new(mode: ScreenMode) -> Self {
+impl ChatOutput {
+    pub fn new(mode: OutputMode) -> Self {
         Self { mode, in_line: false }
     }
 
-    pub fn mode(&self) -> ScreenMode {
+    pub fn mode(&self) -> OutputMode {
         self.mode
     }
 
     /// Shows a status line.
     pub fn show_note(&mut self, text: &str) {
         match self.mode {
-            ScreenMode::Talk => {
+            OutputMode::Talk => {
                 self.write_status(&format!("{DIM}{}{RESET}", replace_control_chars(text)));
             }
-            ScreenMode::Answer => {}
-            ScreenMode::Json => self.write_json(&json!({ "type": "note", "text": text })),
+            OutputMode::Answer => {}
+            OutputMode::Json => self.write_json(&json!({ "type": "note", "text": text })),
         }
     }
 
@@ -63,9 +63,9 @@ impl Screen {
     /// Shows an event during the work on a prompt.
     pub fn show_event(&mut self, event: AgentEvent<'_>) {
         match self.mode {
-            ScreenMode::Talk => self.render_event(event),
-            ScreenMode::Answer => {}
-            ScreenMode::Json => self.write_event_json(event),
+            OutputMode::Talk => self.render_event(event),
+            OutputMode::Answer => {}
+            OutputMode::Json => self.write_event_json(event),
         }
     }
 
@@ -136,13 +136,13 @@ impl Screen {
 
     /// Shows the outcome of a prompt.
     pub fn show_run(&mut self, run: &AgentRun, rounds_max: u32) {
-        if self.mode == ScreenMode::Json {
+        if self.mode == OutputMode::Json {
             return self.write_json(&json!({
                 "type": "reply", "text": run.text, "ended": run.finish_reason.as_str(),
                 "rounds": run.rounds, "calls": run.tool_calls, "usage": usage_json(&run.usage),
             }));
         }
-        if self.mode == ScreenMode::Answer {
+        if self.mode == OutputMode::Answer {
             self.write_text(&run.text);
         }
         self.end_line();
@@ -163,7 +163,7 @@ impl Screen {
     }
 
     pub fn show_reflection(&mut self, reflection: &Reflection) {
-        if self.mode == ScreenMode::Json {
+        if self.mode == OutputMode::Json {
             return self.write_json(&json!({
                 "type": "reflection", "written": reflection.written,
                 "skipped": reflection.skipped.map(SkipReason::as_str),
@@ -181,7 +181,7 @@ impl Screen {
     }
 
     pub fn show_error(&mut self, trouble: &UserError) {
-        if self.mode == ScreenMode::Json {
+        if self.mode == OutputMode::Json {
             return self.write_json(&json!({
                 "type": "error", "error": trouble.message, "kind": trouble.kind, "hint": trouble.hint,
             }));
@@ -197,10 +197,10 @@ impl Screen {
     pub fn write_output(&mut self, text: &str) {
         self.end_line();
         match self.mode {
-            ScreenMode::Json => self.write_json(
+            OutputMode::Json => self.write_json(
                 &json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() }),
             ),
-            ScreenMode::Talk | ScreenMode::Answer => {
+            OutputMode::Talk | OutputMode::Answer => {
                 drop(writeln!(tome_terminal::stdout(), "{text}"));
             }
         }
@@ -231,7 +231,6 @@ pub fn usage_json(usage: &Usage) -> Value {
     })
 }
 
-/// Summarizes the arguments of a call.
 fn summarize_arguments(call: &ToolCall) -> String {
     let Ok(given) = serde_json::from_str::<Value>(&call.arguments) else {
         return call.arguments.clone();

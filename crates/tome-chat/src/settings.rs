@@ -11,14 +11,14 @@ use tome_redact::Redactor;
 use crate::args::ChatArgs;
 use crate::files::{ProjectRoot, with_files};
 use crate::model::ChosenModel;
-use crate::screen::Screen;
+use crate::screen::ChatOutput;
 use crate::setup::ChatSetup;
 
 pub fn agent_settings(
     setup: &ChatSetup<'_>,
     args: &ChatArgs,
     chosen: &ChosenModel,
-    screen: &mut Screen,
+    screen: &mut ChatOutput,
 ) -> AgentSettings {
     let tools = Toolbox::new(MemoryToolSet::Full).with_tool(PlanTool);
     let root = find_project_root(setup);

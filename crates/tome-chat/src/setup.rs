@@ -22,7 +22,7 @@ pub struct ChatSetup<'a> {
     pub user_home: Option<PathBuf>,
     /// Print JSON instead of text.
     pub json: bool,
-    /// The model.
+    /// Builds the model of the chat.
     pub build_model: &'a BuildModel<'a>,
     /// The settings sections that configure the model.
     pub sections: ModelSections,

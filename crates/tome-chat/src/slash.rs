@@ -2,10 +2,10 @@
 
 use anyhow::Result;
 use serde_json::json;
-use tome_agent::Agent;
+use tome_agent::AgentLoop;
 use tome_terminal::{DIM, RESET};
 
-use crate::screen::{Screen, ScreenMode};
+use crate::screen::{ChatOutput, OutputMode};
 use crate::setup::ChatSetup;
 
 /// Usage and description, for the help.
@@ -79,9 +79,9 @@ fn unknown_command_hint(name: &str) -> String {
 
 /// Runs a command of the command line. In JSON mode it only names the command, because its output
 /// would be mixed with the chat's and has another format.
-pub fn run_cli_command(setup: &ChatSetup<'_>, screen: &mut Screen, words: &[String]) {
+pub fn run_cli_command(setup: &ChatSetup<'_>, screen: &mut ChatOutput, words: &[String]) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if screen.mode() == ScreenMode::Json {
+    if screen.mode() == OutputMode::Json {
         let words: Vec<&str> = words.into_iter().filter(|word| *word != "--json").collect();
         let command = format!("tome {} --json", words.join(" "));
         let text = format!("with --json, run this command separately: `{command}`");
@@ -90,7 +90,7 @@ pub fn run_cli_command(setup: &ChatSetup<'_>, screen: &mut Screen, words: &[Stri
     (setup.run_command)(&words);
 }
 
-pub fn show_help(screen: &mut Screen) {
+pub fn show_help(screen: &mut ChatOutput) {
     screen.end_line();
     for (usage, about) in COMMANDS {
         screen.write_output(&format!("  {usage:<15} {DIM}{about}{RESET}"));
@@ -100,7 +100,7 @@ pub fn show_help(screen: &mut Screen) {
     ));
 }
 
-pub fn show_overview(screen: &mut Screen, agent: &Agent) -> Result<()> {
+pub fn show_overview(screen: &mut ChatOutput, agent: &AgentLoop) -> Result<()> {
     match agent.memory().overview()? {
         Some(text) => screen.write_output(&tome_terminal::replace_control_chars(text.trim_end())),
         None => screen.show_note("this chat has no overview yet"),

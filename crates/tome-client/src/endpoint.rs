@@ -14,7 +14,7 @@ pub enum DaemonEndpoint {
     Socket(PathBuf),
     /// A TCP address; calls need the token.
     Tcp {
-        /// The address.
+        /// Address and port.
         address: SocketAddr,
         /// The content of `run/token`.
         token: String,

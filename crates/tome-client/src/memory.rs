@@ -41,7 +41,9 @@ impl DaemonMemory {
 
     /// Whether a daemon is running; see [`DaemonConnector::is_running`].
     pub fn is_daemon_running(&self) -> Result<bool, MemoryError> {
-        self.runtime.block_on(self.connector.is_running()).map_err(|error| unavailable(&error))
+        self.runtime
+            .block_on(self.connector.is_running())
+            .map_err(|error| unavailable_error(&error))
     }
 
     /// Returns the project of the session's events, if there are any.
@@ -61,7 +63,7 @@ impl DaemonMemory {
     ) -> Result<T, MemoryError> {
         self.runtime
             .block_on(self.connector.call_idempotent(StartPolicy::IfNotRunning, call))
-            .map_err(|error| unavailable(&error))
+            .map_err(|error| unavailable_error(&error))
     }
 
     fn call_once<T>(
@@ -85,7 +87,7 @@ fn value_bytes(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
-fn unavailable(error: &ConnectError) -> MemoryError {
+fn unavailable_error(error: &ConnectError) -> MemoryError {
     match error {
         ConnectError::NotRunning => MemoryError::NotRunning,
         error => MemoryError::Unavailable(error.to_string()),
@@ -111,7 +113,7 @@ impl MemoryTools for DaemonMemory {
             }
             ToolEffect::Adds | ToolEffect::Replaces => self
                 .call_once(async |client| client.call_tool(request).await)
-                .map_err(|error| uncertain(&error))?,
+                .map_err(|error| uncertain_error(&error))?,
         };
         Ok(ToolAnswer {
             failure: answer.is_error.then(|| parse_failure(&answer.error_kind)),
@@ -123,13 +125,13 @@ impl MemoryTools for DaemonMemory {
 }
 
 /// The error of a change that may have been made although its response was lost.
-fn uncertain(error: &ConnectError) -> MemoryError {
+fn uncertain_error(error: &ConnectError) -> MemoryError {
     use ClientError::{TimedOut, Unreachable};
     match error {
         ConnectError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Unavailable(format!(
             "no response ({error}); read the note to check whether the change was made"
         )),
-        error => unavailable(error),
+        error => unavailable_error(error),
     }
 }
 
@@ -206,6 +208,6 @@ impl Memory for DaemonMemory {
         };
         let cwd = self.session.cwd.as_str();
         self.call_once(async |client| client.record_injection(cwd, record).await)
-            .map_err(|error| unavailable(&error))
+            .map_err(|error| unavailable_error(&error))
     }
 }

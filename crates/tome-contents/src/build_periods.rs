@@ -74,14 +74,15 @@ fn build_period(
     let title = period.title();
     let input = RollupInput { level: period.level(), period: &title, children: &parts };
     let name = summarizer.name();
-    let told = evidence::check_period_summary(summarizer.summarize_period(&input)?, name, &parts);
+    let checked =
+        evidence::check_period_summary(summarizer.summarize_period(&input)?, name, &parts);
     let node = Node {
         id: period.id(),
         version: 0,
         open: parts.iter().any(|part| part.open),
-        title: told.title,
-        bullets: told.bullets,
-        keywords: told.keywords,
+        title: checked.title,
+        bullets: checked.bullets,
+        keywords: checked.keywords,
         first_at: parts.iter().map(|part| part.first_at).min().unwrap_or_default(),
         last_at: parts.iter().map(|part| part.last_at).max().unwrap_or_default(),
         events: parts.iter().map(|part| part.events).sum(),
@@ -93,7 +94,7 @@ fn build_period(
         source: None,
         summarizer: name.to_owned(),
         made_at: Millis(0),
-        work: told.work,
+        work: checked.work,
     };
     Ok(BuiltNode { node, firsts, grips: Vec::new() })
 }

@@ -31,7 +31,7 @@ pub(super) fn check_segment_summary(
     events: &[Event],
 ) -> CheckedSummary {
     let mut grips: Vec<Grip> = Vec::new();
-    let told = check_summary(summary, by, |support| {
+    let checked = check_summary(summary, by, |support| {
         let Support::Excerpts(evidence) = support else {
             return Vec::new();
         };
@@ -47,7 +47,7 @@ pub(super) fn check_segment_summary(
         }
         ids
     });
-    CheckedSummary { grips, ..told }
+    CheckedSummary { grips, ..checked }
 }
 
 /// Checks the summary of a period; its grips are those of the cited bullets of its children.

@@ -10,7 +10,7 @@ use tome_home::HomeError;
 /// A grip with the events around it, all of one session.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ExpandedGrip {
-    /// The project of the grip.
+    /// Root folder of the grip's project.
     pub project: String,
     /// The grip itself.
     pub grip: Grip,

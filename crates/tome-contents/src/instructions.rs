@@ -36,7 +36,7 @@ pub struct Instruction {
     pub event: EventId,
     /// When it was said.
     pub at: Millis,
-    /// The session.
+    /// The session in which the user gave it.
     pub session: SessionId,
     /// The root of the project.
     pub project: String,
@@ -84,7 +84,7 @@ impl Instructions {
     fn read_new(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
         let path = file_path(store.path());
         let mut files = self.lock();
-        let file = files.entry(store.path().to_owned()).or_insert_with(|| load(&path));
+        let file = files.entry(store.path().to_owned()).or_insert_with(|| load_file(&path));
         // A store that was made again begins with smaller numbers.
         if file.cursor > store.last_seq() {
             *file = InstructionFile { format: FORMAT, ..InstructionFile::default() };
@@ -116,7 +116,7 @@ impl Instructions {
         file.instructions.drain(..surplus);
         let has_new = file.instructions.len() != count_before || surplus > 0;
         if has_new || file.cursor > file.saved_cursor + UNSAVED_MAX {
-            save(&path, file)?;
+            save_file(&path, file)?;
             file.saved_cursor = file.cursor;
         }
         Ok(())
@@ -135,7 +135,7 @@ impl Projection for Instructions {
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
         let mut files = self.lock();
         let path = file_path(store.path());
-        let file = files.entry(store.path().to_owned()).or_insert_with(|| load(&path));
+        let file = files.entry(store.path().to_owned()).or_insert_with(|| load_file(&path));
         Ok(file.cursor != store.last_seq())
     }
 
@@ -259,7 +259,7 @@ fn file_path(store: &Path) -> PathBuf {
 }
 
 /// Reads the file; an unreadable one is made again.
-fn load(path: &Path) -> InstructionFile {
+fn load_file(path: &Path) -> InstructionFile {
     let read = std::fs::read(path).ok();
     let file = read.and_then(|bytes| serde_json::from_slice::<InstructionFile>(&bytes).ok());
     let file = file.filter(|file| file.format == FORMAT);
@@ -267,7 +267,7 @@ fn load(path: &Path) -> InstructionFile {
     InstructionFile { saved_cursor: file.cursor, ..file }
 }
 
-fn save(path: &Path, file: &InstructionFile) -> Result<(), HomeError> {
+fn save_file(path: &Path, file: &InstructionFile) -> Result<(), HomeError> {
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).map_err(HomeError::file("create", folder))?;
     }

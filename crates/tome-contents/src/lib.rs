@@ -14,8 +14,8 @@ mod model_summary;
 mod pending_changes;
 mod rebuild;
 mod rejection;
-mod replace;
 mod resegment;
+mod rewrite;
 mod segment;
 mod segment_activity;
 mod service_error;
@@ -35,7 +35,7 @@ pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    CommitMessage, Correction, Extractive, FileChange, ToolCall, ToolOutcome, cut_turns,
+    CommitMessage, Correction, Extractive, FileChange, ToolCallSummary, ToolOutcome, cut_turns,
     find_answer, find_correction, find_work_outcome, find_work_title, is_consent, is_narration,
     is_prompt, is_task_list_tool, list_edited_files, prompt_text, read_tool_call, shorten_path,
     skip_acknowledgment, states_cause,
@@ -48,9 +48,9 @@ pub use model_summary::ModelSummarizer;
 pub use pending_changes::CONTENTS_PROJECTION;
 pub use rebuild::ContentsRebuildReport;
 pub use rejection::{authored_kind, find_rejection_words};
-pub use replace::{
-    NodeSource, ProjectNode, ReplaceOutcome, UnpolishedPage, list_unpolished, load_source,
-    replace_summary,
+pub use rewrite::{
+    NodeSource, ProjectNode, RewriteOutcome, RewritePage, list_nodes_to_rewrite, load_source,
+    rewrite_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
 pub use segment_activity::{

@@ -55,8 +55,8 @@ pub(super) const AROUND_BYTES: usize = 256 * 1024;
 /// between those of a session.
 pub(super) const AROUND_SCANNED_MAX: usize = 1_000;
 
-/// Nodes scanned for one list of nodes to polish.
-pub(super) const POLISH_SCANNED_MAX: usize = 1_000;
+/// Nodes scanned for one page of nodes to rewrite.
+pub(super) const REWRITE_SCANNED_MAX: usize = 1_000;
 
 /// Problems listed in a report; the rest are only counted.
 pub(super) const PROBLEMS_MAX: usize = 1_000;

@@ -474,7 +474,7 @@ impl SessionReader<'_> {
             is_followed,
         };
         let name = summarizer.name();
-        let told = evidence::check_segment_summary(
+        let checked = evidence::check_segment_summary(
             summarizer.summarize_segment(&input)?,
             name,
             &segment.id,
@@ -488,9 +488,9 @@ impl SessionReader<'_> {
             id: segment.id.clone(),
             version: 0,
             open: end == SegmentEnd::Open,
-            title: told.title,
-            bullets: told.bullets,
-            keywords: told.keywords,
+            title: checked.title,
+            bullets: checked.bullets,
+            keywords: checked.keywords,
             children: Vec::new(),
             first_at: segment.first.at,
             last_at: segment.last.at,
@@ -502,9 +502,9 @@ impl SessionReader<'_> {
             source: source.map(|(first, last)| (first.id.clone(), last.id.clone())),
             summarizer: name.to_owned(),
             made_at: Millis(0),
-            work: told.work,
+            work: checked.work,
         };
-        Ok(BuiltNode { node, firsts: first_counts(segment), grips: told.grips })
+        Ok(BuiltNode { node, firsts: first_counts(segment), grips: checked.grips })
     }
 }
 

@@ -48,7 +48,7 @@ pub struct SessionList {
     pub skipped: Vec<String>,
 }
 
-/// A session in a list.
+/// One row of a [`SessionList`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionListing {
     /// The session's id.
@@ -61,7 +61,7 @@ pub struct SessionListing {
     pub project: String,
     /// The folder in which it began.
     pub cwd: String,
-    /// The title.
+    /// One line that says what it was about.
     pub title: String,
     /// The branch that it was last on, if known.
     pub branch: Option<String>,

@@ -145,7 +145,7 @@ fn write_page(
     let shown = |kind: FactKind| {
         !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
     };
-    // A check that still fails is told once, as open.
+    // A check that still fails is shown once, as open.
     let open = read.facts.iter().rfind(|fact| fact.kind == FactKind::Open).map(|fact| fact.event);
     let facts: Vec<SessionFact> = read
         .facts

@@ -9,7 +9,7 @@ use tome_model::{Event, EventId, EventKind, Fact, FactKind, Grip, Level, Node};
 use super::ContentsSettings;
 use super::evidence::{contains_excerpt, hash_excerpt, is_excerpt_short};
 use super::limits::PROBLEMS_MAX;
-use super::replace::{NodeSource, load_segment_source};
+use super::rewrite::{NodeSource, load_segment_source};
 use tome_home::HomeError;
 
 /// Result of [`verify_contents`].

@@ -30,7 +30,7 @@ pub use injection::{
 pub use intake::{IngestResult, Intake, PreparedDrafts};
 pub use lessons::{LessonQuery, LessonRecall, RecalledLesson};
 pub use project_merge::MergedProject;
-pub use quote::{neutralize, quote_text, strip_fence};
+pub use quote::{neutralize_markers, quote_text, strip_fence};
 pub use sealer::Sealer;
 pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine};
 pub use spool_line::{parse_spool_line, render_spool_line};

@@ -7,7 +7,7 @@ use tome_model::Millis;
 /// The kind of record that an entry is a chunk of. The numbers are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum EntrySource {
+pub enum RecordKind {
     /// An event in the ledger.
     Event = 0,
     /// A node of the contents.
@@ -22,7 +22,7 @@ pub enum EntrySource {
     Lesson = 5,
 }
 
-impl EntrySource {
+impl RecordKind {
     /// All sources in the order of their numbers.
     pub const ALL: [Self; 6] =
         [Self::Event, Self::Node, Self::Grip, Self::Note, Self::Detail, Self::Lesson];
@@ -54,7 +54,7 @@ pub struct IndexEntry {
     /// The chunk within its text.
     pub range: ByteRange,
     /// Kind of record.
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// Time of the event, or of the record's last change.
     pub at: Millis,
     /// Root folder of the project; empty for the coder's notebook.
@@ -105,7 +105,7 @@ pub struct IndexHit {
     /// The chunk within its text.
     pub range: ByteRange,
     /// Kind of record.
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// As stored in the entry.
     pub at: Millis,
     /// As stored in the entry.

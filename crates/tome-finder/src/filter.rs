@@ -2,13 +2,13 @@
 
 use tome_model::Millis;
 
-use crate::{EntrySource, IndexEntry};
+use crate::{IndexEntry, RecordKind};
 
 /// Conditions on a record, all of which must hold. The default admits every record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntryFilter {
     /// Allowed sources; empty: all.
-    pub sources: Vec<EntrySource>,
+    pub sources: Vec<RecordKind>,
     /// Root folder of the project.
     pub project: Option<String>,
     /// Session id.
@@ -19,16 +19,16 @@ pub struct EntryFilter {
     /// because those have no kind.
     pub kinds: Vec<String>,
     /// Inclusive.
-    pub since: Option<Millis>,
+    pub from: Option<Millis>,
     /// Exclusive.
-    pub until: Option<Millis>,
+    pub to: Option<Millis>,
 }
 
 /// The properties of a record that a filter tests.
 #[derive(Debug, Clone, Copy)]
 pub struct RecordMeta<'a, A = &'a str> {
     /// Kind of record.
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// Time of the event, or of the record's last change.
     pub at: Millis,
     /// Root folder of the project; empty for the coder's notebook.
@@ -52,12 +52,12 @@ impl EntryFilter {
             && (self.agents.is_empty()
                 || record.agents.iter().any(|agent| is_in(&self.agents, agent.as_ref())))
             && (self.kinds.is_empty() || is_in(&self.kinds, record.kind))
-            && self.since.is_none_or(|since| record.at >= since)
-            && self.until.is_none_or(|until| record.at < until)
+            && self.from.is_none_or(|from| record.at >= from)
+            && self.to.is_none_or(|to| record.at < to)
     }
 
     /// Returns whether records of a source can meet the conditions.
-    pub fn admits_source(&self, source: EntrySource) -> bool {
+    pub fn admits_source(&self, source: RecordKind) -> bool {
         self.sources.is_empty() || self.sources.contains(&source)
     }
 }

@@ -18,7 +18,7 @@ mod vectors;
 pub use bm25::{BM25_B, BM25_K1, Bm25Index, Bm25Query};
 pub use cores::available_cores;
 pub use embed::{DeepEmbedder, EmbedError, Embedder, StaticEmbedder};
-pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
+pub use entry::{ByteRange, EntryKey, IndexBatch, IndexEntry, IndexHit, IndexMeta, RecordKind};
 pub use error::FinderError;
 pub use filter::{EntryFilter, RecordMeta};
 pub use query_terms::{QUESTION_MARKS, QueryTerms};

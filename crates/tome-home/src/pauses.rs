@@ -87,7 +87,7 @@ impl Pauses {
     /// Begins a pause now, in place of one that lasts.
     pub fn begin(home: &Home, now: Millis, until: Option<Millis>) -> Result<(), HomeError> {
         let until = until.map(|until| until.0);
-        append(home, &PauseLine { v: VERSION, at: now.0, until, resume: false })
+        append_pause_line(home, &PauseLine { v: VERSION, at: now.0, until, resume: false })
     }
 
     /// Ends the pause that lasts now. Returns whether there was one.
@@ -95,13 +95,13 @@ impl Pauses {
         if Self::read(home).find(now).is_none() {
             return Ok(false);
         }
-        append(home, &PauseLine { v: VERSION, at: now.0, until: None, resume: true })?;
+        append_pause_line(home, &PauseLine { v: VERSION, at: now.0, until: None, resume: true })?;
         Ok(true)
     }
 }
 
 /// Appends a line and syncs it.
-fn append(home: &Home, line: &PauseLine) -> Result<(), HomeError> {
+fn append_pause_line(home: &Home, line: &PauseLine) -> Result<(), HomeError> {
     let path = home.pauses();
     let failed = HomeError::file("write", &path);
     let write = || {

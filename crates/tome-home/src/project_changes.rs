@@ -23,7 +23,7 @@ pub struct KnownProject {
     pub root: String,
     /// Unique: the name that a person gave it, or the end of its path.
     pub name: String,
-    /// Where it is now.
+    /// The current folder.
     pub folder: String,
     /// Other folders that belong to it.
     pub other_folders: Vec<String>,
@@ -130,7 +130,7 @@ impl Projects {
     /// Returns where that is kept.
     pub fn merge_into(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
         let Some(gone) = self.lock().projects.get(from).cloned() else {
-            return Err(unknown(from));
+            return Err(unknown_project_error(from));
         };
         self.change(into, |entry| {
             let folders = [vec![from.to_owned()], gone.record.folders.clone()].concat();
@@ -153,7 +153,7 @@ impl Projects {
     /// Removes a project that holds nothing. The caller has checked its store.
     pub fn remove_empty(&self, root: &str) -> Result<(), HomeError> {
         let Some(entry) = self.lock().projects.get(root).cloned() else {
-            return Err(unknown(root));
+            return Err(unknown_project_error(root));
         };
         if has_notes(&entry.folder) {
             return Err(InvalidInput::invalid("project", "it has notes").into());
@@ -165,7 +165,9 @@ impl Projects {
 
     fn change(&self, root: &str, change: impl FnOnce(&mut ProjectEntry)) -> Result<(), HomeError> {
         let mut known = self.lock();
-        let Some(mut entry) = known.projects.get(root).cloned() else { return Err(unknown(root)) };
+        let Some(mut entry) = known.projects.get(root).cloned() else {
+            return Err(unknown_project_error(root));
+        };
         change(&mut entry);
         project_file::save_record(&entry.folder, &entry.record)?;
         known.insert(entry);
@@ -256,7 +258,7 @@ fn copy_events(
     }
 }
 
-fn unknown(root: &str) -> HomeError {
+fn unknown_project_error(root: &str) -> HomeError {
     HomeError::NotFound(format!("there is no project {}", truncate_to(root, 200)))
 }
 
@@ -297,7 +299,6 @@ fn add_names(all: &mut [KnownProject]) {
     }
 }
 
-/// The last parts of a path.
 fn last_parts(path: &str, count: usize) -> String {
     let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
     let from = parts.len().saturating_sub(count);

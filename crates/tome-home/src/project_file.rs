@@ -39,7 +39,7 @@ pub(crate) struct ProjectRecord {
     /// The name that a person gave it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
-    /// Where it is now, if it was moved.
+    /// The current folder, if it was moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) path: Option<String>,
     /// Other roots that belong to it: where it was moved to, and clones that were merged into it.

@@ -16,7 +16,6 @@ use tome_model::{DeliveryId, DeliveryPart, EventId, Millis};
 use crate::limits::{DELIVERIES_PRUNE_BATCH, DELIVERIES_PRUNE_INTERVAL, DELIVERIES_TTL_MS};
 use crate::{Family, KeyRange, KeyValue, KvBatch, LedgerError, ScanDirection};
 
-/// The key of one part of a delivery.
 pub(crate) fn delivery_key(part: DeliveryPart) -> Vec<u8> {
     [&part.id.to_bytes()[..], &part.part.to_be_bytes()].concat()
 }

@@ -47,7 +47,7 @@ pub struct SystemPart {
     pub cache_breakpoint: bool,
 }
 
-/// The definition of a tool.
+/// A tool as it is described to the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDefinition {
     /// The tool's name.
@@ -79,7 +79,7 @@ pub enum ChatRole {
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ContentPart {
-    /// Text.
+    /// Text of the user or the model.
     Text(String),
     /// A tool call, only in messages of the assistant.
     ToolCall(ToolCall),
@@ -98,7 +98,7 @@ pub struct ToolCall {
     pub arguments: String,
 }
 
-/// The result of a tool call.
+/// The answer to a [`ToolCall`] with the same id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The call's id.

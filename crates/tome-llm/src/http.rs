@@ -32,7 +32,6 @@ pub struct ModelEndpoint {
     pub proxy: Option<String>,
 }
 
-/// A client for one endpoint.
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     agent: ureq::Agent,

@@ -50,15 +50,15 @@ pub struct MeterState {
     pub calls: u64,
     /// Number of failed calls.
     pub failures: u64,
-    /// Input tokens.
+    /// Input tokens of all calls of the day.
     pub input_tokens: u64,
-    /// Output tokens.
+    /// Output tokens of all calls of the day.
     pub output_tokens: u64,
     /// The latest failure.
     pub last_failure: Option<String>,
 }
 
-/// A snapshot of the meter.
+/// Usage and limits at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct MeterSnapshot {
     /// Today's usage.

@@ -102,7 +102,6 @@ fn call_cost(input_tokens: u64, output_tokens: u64) -> CallCost {
     CallCost { input_tokens, output_tokens, failure: None }
 }
 
-/// The cost of a failed call.
 fn failed_call_cost(
     failure: &ModelFailure,
     needed: CostEstimate,

@@ -16,7 +16,7 @@ pub enum InvalidInput {
     Invalid {
         /// The field's name as the user writes it.
         field: &'static str,
-        /// What is wrong and what is accepted.
+        /// The problem, and the values that are accepted.
         problem: String,
     },
 }

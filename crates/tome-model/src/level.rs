@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
-    /// A year.
+    /// A calendar year.
     Year,
-    /// A month.
+    /// A calendar month.
     Month,
     /// An ISO week.
     Week,

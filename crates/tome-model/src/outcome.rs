@@ -38,6 +38,6 @@ pub enum CommandOutcome {
     Failed,
     /// It ran into a time limit.
     TimedOut,
-    /// Rejected, interrupted, not run, or not told.
+    /// Rejected, interrupted, not run, or not reported.
     Unknown,
 }

@@ -7,7 +7,7 @@ use crate::{Agent, Event, EventKind, Millis, SessionId};
 /// Statistics of a session in one project. A projection, derived from its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionStats {
-    /// The session.
+    /// The session whose events are counted.
     #[serde(rename = "session_id")]
     pub session: SessionId,
     /// The agent that ran it.

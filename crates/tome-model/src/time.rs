@@ -97,7 +97,7 @@ pub trait Clock: Send + Sync {
     }
 }
 
-/// The system clock.
+/// The clock of the operating system. Libraries take a [`Clock`] instead.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
 

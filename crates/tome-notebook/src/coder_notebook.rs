@@ -86,7 +86,7 @@ impl Notebook {
         if self.scope() == Scope::Coder {
             return Ok(());
         }
-        Err(NotebookError::Invalid("insights belong in the coder's notebook".to_owned()))
+        Err(NotebookError::Invalid("lessons belong in the coder's notebook".to_owned()))
     }
 }
 

@@ -274,7 +274,7 @@ impl Folder {
                 let path =
                     if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
                 let Ok(kind) = entry.file_type() else { continue };
-                if kind.is_dir() && !name.starts_with('.') && depth(&path) <= FOLDERS_MAX {
+                if kind.is_dir() && !name.starts_with('.') && folder_depth(&path) <= FOLDERS_MAX {
                     waiting.push(path);
                 } else if sweep && name.starts_with(TEMPORARY_PREFIX) && name.ends_with(".tmp") {
                     let _ = self.dir.remove_file(&path);
@@ -372,7 +372,7 @@ impl Drop for StagedFile<'_> {
     }
 }
 
-fn depth(folder: &str) -> usize {
+fn folder_depth(folder: &str) -> usize {
     folder.split('/').count()
 }
 

@@ -124,7 +124,7 @@ impl NotePath {
                 Some("the coder's notes are in episodic/, procedural/ and semantic/".to_owned())
             }
             Scope::Coder if folders.len() > CODER_FOLDERS_MAX => {
-                Some("insights are at most two folders deep: a type and one topic".to_owned())
+                Some("lessons are at most two folders deep: a type and one topic".to_owned())
             }
             Scope::Coder => None,
         }

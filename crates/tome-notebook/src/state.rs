@@ -401,7 +401,6 @@ pub(crate) fn outside_author() -> Author {
 
 pub(crate) struct LockGuard(File);
 
-/// Locks a file, with a timeout.
 fn lock_with_timeout(file: File, since: Instant) -> std::io::Result<LockGuard> {
     let mut pause = Duration::from_micros(100);
     loop {

@@ -92,7 +92,7 @@ pub struct TextPatch {
 /// The author of a change and the tool it was made with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
-    /// The author.
+    /// A coding agent, a person, or another program.
     pub who: Actor,
     /// Tool or command, e.g. `memory_patch` or `tome memory edit`.
     pub tool: String,

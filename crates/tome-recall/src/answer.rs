@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::Millis;
 
 use super::confidence::Confidence;
@@ -42,7 +42,7 @@ pub struct RecallHit {
     /// Statements about the same subject at other times.
     pub others: Vec<OtherStatement>,
     /// Kind of record.
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// Opens with `tome show`.
     pub citation: String,
     /// File part of the citation, for notes and details.
@@ -106,13 +106,13 @@ pub struct SearchStage {
 }
 
 /// Name of a source in answers.
-pub fn source_name(source: EntrySource) -> &'static str {
+pub fn source_name(source: RecordKind) -> &'static str {
     match source {
-        EntrySource::Event => "messages",
-        EntrySource::Node => "contents",
-        EntrySource::Grip => "grips",
-        EntrySource::Note => "notes",
-        EntrySource::Detail => "detail",
-        EntrySource::Lesson => "coder",
+        RecordKind::Event => "messages",
+        RecordKind::Node => "contents",
+        RecordKind::Grip => "grips",
+        RecordKind::Note => "notes",
+        RecordKind::Detail => "detail",
+        RecordKind::Lesson => "coder",
     }
 }

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use tome_contents::{ToolCall, find_rejection_words, read_tool_call, tool_input_texts};
+use tome_contents::{ToolCallSummary, find_rejection_words, read_tool_call, tool_input_texts};
 use tome_model::{Event, FileAction};
 use tome_text::{LineBreaks, excerpt_around, truncate_words};
 
@@ -54,7 +54,7 @@ pub(super) fn render_call_text(
 /// The body of a commit's message, which says why, if the match is in the message; and the match in the
 /// body, or its beginning if the subject matched.
 fn find_in_commit<'c>(
-    call: &'c ToolCall<'_>,
+    call: &'c ToolCallSummary<'_>,
     text: &str,
     shown: &Range<usize>,
 ) -> Option<(&'c str, Range<usize>)> {
@@ -77,7 +77,12 @@ fn find_in_commit<'c>(
 
 /// Bytes at the start of the searchable text that need not be shown, because the line shows them: the
 /// input of a command or of a search, and the path of an edit. Stops at an argument that matched.
-fn skip_arguments(event: &Event, call: &ToolCall<'_>, text: &str, shown: &Range<usize>) -> usize {
+fn skip_arguments(
+    event: &Event,
+    call: &ToolCallSummary<'_>,
+    text: &str,
+    shown: &Range<usize>,
+) -> usize {
     let Some(tool) = &event.tool else { return 0 };
     let is_changed = |(_, kind): &(&str, FileAction)| *kind != FileAction::Read;
     let is_edit = call.command.is_none() && call.files.iter().any(is_changed);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use tome_contents::authored_kind;
-use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit, RecordMeta};
+use tome_finder::{ByteRange, EntryKey, IndexHit, RecordKind, RecordMeta};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
@@ -19,7 +19,7 @@ pub(super) struct RecallCandidate {
     /// Index of the searched index set.
     pub set_index: usize,
     pub key: EntryKey,
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// The part of a page, or the best-matching chunk of an event.
     pub range: ByteRange,
     pub at: Millis,
@@ -30,9 +30,9 @@ pub(super) struct RecallCandidate {
     pub chunks: Vec<ByteRange>,
     /// Cosine similarities of its closest chunks, in descending order: by deep vectors if it has
     /// any.
-    pub cosines: Vec<f32>,
+    pub similarities: Vec<f32>,
     /// Highest cosine similarity by static vectors, if it has deep ones, too.
-    pub static_cosine: Option<f32>,
+    pub static_similarity: Option<f32>,
     /// Score of the text scan, if that found it.
     pub literal_score: Option<f32>,
     /// Set once the text has been read.
@@ -64,11 +64,11 @@ impl SourceKind {
     pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
 }
 
-pub(super) fn source_kind(source: EntrySource) -> SourceKind {
+pub(super) fn source_kind(source: RecordKind) -> SourceKind {
     match source {
-        EntrySource::Event => SourceKind::Events,
-        EntrySource::Node | EntrySource::Grip => SourceKind::Contents,
-        EntrySource::Note | EntrySource::Detail | EntrySource::Lesson => SourceKind::Files,
+        RecordKind::Event => SourceKind::Events,
+        RecordKind::Node | RecordKind::Grip => SourceKind::Contents,
+        RecordKind::Note | RecordKind::Detail | RecordKind::Lesson => SourceKind::Files,
     }
 }
 
@@ -105,8 +105,8 @@ impl RecallCandidate {
             line: found.line,
             bm25_score: None,
             chunks: Vec::new(),
-            cosines: Vec::new(),
-            static_cosine: None,
+            similarities: Vec::new(),
+            static_similarity: None,
             literal_score: None,
             body: None,
         }
@@ -117,14 +117,14 @@ impl RecallCandidate {
         Self {
             set_index,
             key: EntryKey::Event(order_key.seq),
-            source: EntrySource::Event,
+            source: RecordKind::Event,
             range: ByteRange::default(),
             at: event.at,
             line: 0,
             bm25_score: None,
             chunks: Vec::new(),
-            cosines: Vec::new(),
-            static_cosine: None,
+            similarities: Vec::new(),
+            static_similarity: None,
             literal_score: None,
             body: Some(body),
         }
@@ -146,8 +146,8 @@ impl RecallCandidate {
             line: matched.line,
             bm25_score: None,
             chunks: Vec::new(),
-            cosines: Vec::new(),
-            static_cosine: None,
+            similarities: Vec::new(),
+            static_similarity: None,
             literal_score: Some(matched.text_match.score()),
             body: None,
         }
@@ -191,7 +191,7 @@ impl RecallCandidate {
     /// Identity of a candidate: an event as a whole, or a part of a page.
     pub(super) fn id(&self) -> CandidateId {
         match self.source {
-            EntrySource::Event => (self.set_index, self.key.clone(), ByteRange::default()),
+            RecordKind::Event => (self.set_index, self.key.clone(), ByteRange::default()),
             _ => (self.set_index, self.key.clone(), self.range),
         }
     }
@@ -220,7 +220,7 @@ pub(super) fn load_bodies(
             LoadedCandidate::Event(order_key, event) => {
                 Some(CandidateBody::from_event(*order_key, event))
             }
-            LoadedCandidate::Node { project, node } if candidate.source == EntrySource::Node => {
+            LoadedCandidate::Node { project, node } if candidate.source == RecordKind::Node => {
                 Some(CandidateBody::from_node(project, node))
             }
             LoadedCandidate::Node { project, node } => {
@@ -314,8 +314,8 @@ fn match_page(matched: &ScanMatch) -> Option<PageKey> {
     let EntryKey::Named(id) = &matched.key else { return None };
     let project = matched.project.clone();
     match matched.source {
-        EntrySource::Node => Some(PageKey::Node { project, id: NodeId::parse(id).ok()? }),
-        EntrySource::Grip => Some(PageKey::Grip { project, id: GripId::parse(id).ok()? }),
+        RecordKind::Node => Some(PageKey::Node { project, id: NodeId::parse(id).ok()? }),
+        RecordKind::Grip => Some(PageKey::Grip { project, id: GripId::parse(id).ok()? }),
         _ => None,
     }
 }

@@ -4,8 +4,8 @@
 //! queries are redacted here. Queries have a short timeout and their vectors are cached. After a
 //! failure, requests pause with exponential backoff.
 //!
-//! Some models return cosines that are all close to 1. The first query therefore also embeds a few
-//! unrelated sentences; their mean cosine becomes the zero point of the similarity score.
+//! Some models return similarities that are all close to 1. The first query therefore also embeds a few
+//! unrelated sentences; their mean similarity becomes the zero point of the similarity score.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -176,14 +176,14 @@ impl EndpointState {
 }
 
 /// Mean pairwise cosine similarity of unit vectors.
-fn mean_cosine(vectors: &[Vec<f32>]) -> f32 {
-    let mut cosines = Vec::new();
+fn mean_similarity(vectors: &[Vec<f32>]) -> f32 {
+    let mut similarities = Vec::new();
     for (n, one) in vectors.iter().enumerate() {
         for other in vectors.iter().skip(n + 1) {
-            cosines.push(one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
+            similarities.push(one.iter().zip(other).map(|(a, b)| a * b).sum::<f32>());
         }
     }
-    cosines.iter().sum::<f32>() / cosines.len().max(1) as f32
+    similarities.iter().sum::<f32>() / similarities.len().max(1) as f32
 }
 
 /// Describes a failure, with a next step if one is known.
@@ -245,7 +245,7 @@ impl Embedder for EndpointEmbedder {
         if !is_measured {
             let others: Vec<_> = vectors.collect();
             state.unrelated_similarity =
-                Some(mean_cosine(&others).clamp(0.0, UNRELATED_SIMILARITY_MAX));
+                Some(mean_similarity(&others).clamp(0.0, UNRELATED_SIMILARITY_MAX));
         }
         if state.cached_queries.len() >= CACHED_QUERIES_MAX {
             state.cached_queries.pop_front();

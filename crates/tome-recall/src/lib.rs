@@ -54,7 +54,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use tome_finder::{Embedder, EntrySource};
+use tome_finder::{Embedder, RecordKind};
 use tome_ledger::EventRange;
 use tome_model::Clock;
 
@@ -336,7 +336,7 @@ impl Recall {
         index_set: &IndexSet,
     ) -> Result<u64, RecallError> {
         let Some(path) =
-            index_set.ledger.as_ref().filter(|_| plan.filter.includes_pages(EntrySource::Node))
+            index_set.ledger.as_ref().filter(|_| plan.filter.includes_pages(RecordKind::Node))
         else {
             return Ok(0);
         };
@@ -472,6 +472,6 @@ impl Recall {
 
 /// Proactive queries do not wait for transcripts to be written: events are cited by their ids.
 fn clear_event_lines(ranked: &mut [RankedCandidate]) {
-    let events = ranked.iter_mut().filter(|one| one.candidate.source == EntrySource::Event);
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == RecordKind::Event);
     events.for_each(|one| one.candidate.line = 0);
 }

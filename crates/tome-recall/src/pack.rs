@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::{Event, EventKind, Millis};
 use tome_text::{LineBreaks, estimate_tokens, excerpt_around};
 
@@ -261,7 +261,7 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
     };
     let Some(body) = &candidate.body else { return hit };
     let range = find_shown_range(ranked, &body.text, plan);
-    let is_agents = candidate.source == EntrySource::Event && body.kind != USER_MESSAGE;
+    let is_agents = candidate.source == RecordKind::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
     // Every line of a tool's input and output is one of its own.
     let breaks = if body.tool.is_some() { LineBreaks::Keep } else { LineBreaks::Structured };

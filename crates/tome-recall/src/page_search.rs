@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use tome_finder::{EntryFilter, EntrySource};
+use tome_finder::{EntryFilter, RecordKind};
 use tome_ledger::Ledger;
 
 use super::Tier;
@@ -109,7 +109,7 @@ impl CandidatePool {
         let mut scanned = 0;
         if let Some(ledger) = ledger
             && !has_words
-            && filter.sources.contains(&EntrySource::Node)
+            && filter.sources.contains(&RecordKind::Node)
         {
             let stop = || search.plan.effort.is_scan_over(since);
             let scan_query = search.scan_query(&filter, &stop);

@@ -1,7 +1,7 @@
 //! Parses a query: the time span it names, the text to search for, and the scope.
 
 use tome_contents::find_time_phrase;
-use tome_finder::{EntryFilter, EntrySource};
+use tome_finder::{EntryFilter, RecordKind};
 use tome_model::{Clock, InvalidInput, Millis, Zone};
 use tome_text::{StopClass, is_stop_word};
 
@@ -115,7 +115,7 @@ impl RecallPlan {
 
     /// Returns whether the query only asks what happened in a time span.
     pub(super) fn is_time_only(&self) -> bool {
-        self.only_time && self.filter.includes_pages(EntrySource::Node)
+        self.only_time && self.filter.includes_pages(RecordKind::Node)
     }
 
     /// Returns whether complete indexes suffice to find candidates: a scan reads the events themselves,

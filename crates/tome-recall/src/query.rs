@@ -1,6 +1,6 @@
 //! Query types of recall.
 
-use tome_finder::{EntryFilter, EntrySource};
+use tome_finder::{EntryFilter, RecordKind};
 use tome_model::{EventId, Millis};
 
 /// A query.
@@ -124,9 +124,9 @@ pub struct RecallFilter {
     /// a kind.
     pub kinds: Vec<String>,
     /// Inclusive.
-    pub since: Option<Millis>,
+    pub from: Option<Millis>,
     /// Exclusive.
-    pub until: Option<Millis>,
+    pub to: Option<Millis>,
 }
 
 /// The kinds of sources to search.
@@ -215,8 +215,8 @@ impl RecallFilter {
             session: only_session.map(str::to_owned),
             agents: self.agents.clone(),
             kinds: self.kinds.clone(),
-            since: self.since,
-            until: self.until,
+            from: self.from,
+            to: self.to,
         }
     }
 
@@ -225,32 +225,32 @@ impl RecallFilter {
     }
 
     pub(super) fn includes_coder(&self) -> bool {
-        self.across != Across::Session && self.includes_pages(EntrySource::Lesson)
+        self.across != Across::Session && self.includes_pages(RecordKind::Lesson)
     }
 
     /// Returns whether pages of this source are searched.
-    pub(super) fn includes_pages(&self, source: EntrySource) -> bool {
+    pub(super) fn includes_pages(&self, source: RecordKind) -> bool {
         self.page_sources().contains(&source)
     }
 
     /// The sources of pages to search.
-    pub(super) fn page_sources(&self) -> &'static [EntrySource] {
+    pub(super) fn page_sources(&self) -> &'static [RecordKind] {
         if !self.kinds.is_empty() && self.scope != RecallScope::Coder {
             return &[];
         }
         match self.scope {
             RecallScope::All => &[
-                EntrySource::Node,
-                EntrySource::Grip,
-                EntrySource::Note,
-                EntrySource::Detail,
-                EntrySource::Lesson,
+                RecordKind::Node,
+                RecordKind::Grip,
+                RecordKind::Note,
+                RecordKind::Detail,
+                RecordKind::Lesson,
             ],
             RecallScope::Messages => &[],
-            RecallScope::Detail => &[EntrySource::Detail],
-            RecallScope::Notes => &[EntrySource::Note],
-            RecallScope::Coder => &[EntrySource::Lesson],
-            RecallScope::Contents => &[EntrySource::Node, EntrySource::Grip],
+            RecallScope::Detail => &[RecordKind::Detail],
+            RecallScope::Notes => &[RecordKind::Note],
+            RecallScope::Coder => &[RecordKind::Lesson],
+            RecallScope::Contents => &[RecordKind::Node, RecordKind::Grip],
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use tome_contents::is_service_error_text;
-use tome_finder::{ByteRange, EntryKey, EntrySource, QueryTerms, QueryVector, VectorIndex};
+use tome_finder::{ByteRange, EntryKey, QueryTerms, QueryVector, RecordKind, VectorIndex};
 use tome_ledger::Ledger;
 use tome_model::EventKind;
 
@@ -50,7 +50,7 @@ pub(super) struct RankedCandidate {
     /// Share of the query that its text covers, weighted by IDF.
     pub coverage: f32,
     /// Highest cosine similarity, if known.
-    pub cosine: Option<f32>,
+    pub similarity: Option<f32>,
     /// Share of the highest possible BM25 score, including what its neighbors contribute.
     pub bm25_share: f32,
     pub confidence: Confidence,
@@ -192,7 +192,7 @@ impl CandidatePool {
                     bm25_share: scores.bm25.score(index).unwrap_or(0.0),
                     confidence: Confidence::Weak,
                     coverage: term_match.map_or(0.0, |term_match| term_match.coverage),
-                    cosine: candidate.cosines.first().copied(),
+                    similarity: candidate.similarities.first().copied(),
                     best_range: term_match.map_or(ByteRange::default(), |it| it.best_chunk),
                     ranks: scores.ranks(index),
                     candidate,
@@ -238,7 +238,7 @@ impl CandidatePool {
         }
         let all = self.candidates.list.iter().zip(matches).enumerate();
         let mut order: Vec<(usize, f32)> = all
-            .filter(|(_, (candidate, _))| candidate.source == EntrySource::Event)
+            .filter(|(_, (candidate, _))| candidate.source == RecordKind::Event)
             .map(|(index, (candidate, term_match))| (index, score(candidate, term_match.as_ref())))
             .filter(|(_, score)| *score > 0.0)
             .collect();
@@ -360,16 +360,16 @@ fn fill_similarity(candidate: &mut RecallCandidate, indexes: CandidateVectors<'_
     let EntryKey::Event(seq) = candidate.key else { return };
     let deep = indexes.deep.filter(|(deep, _)| deep.contains(&candidate.key));
     let chunks = &candidate.chunks;
-    let cosines = |(index, query_vector): (&VectorIndex, &QueryVector)| -> Vec<f32> {
+    let similarities = |(index, query_vector): (&VectorIndex, &QueryVector)| -> Vec<f32> {
         let found = index.event_similarity(query_vector, seq, chunks).unwrap_or_default();
         found.into_iter().map(|found| found.score).collect()
     };
-    if deep.is_some() && candidate.static_cosine.is_none() {
-        let found = indexes.vectors.map(cosines).unwrap_or_default();
-        candidate.static_cosine = found.into_iter().reduce(f32::max);
+    if deep.is_some() && candidate.static_similarity.is_none() {
+        let found = indexes.vectors.map(similarities).unwrap_or_default();
+        candidate.static_similarity = found.into_iter().reduce(f32::max);
     }
-    if candidate.cosines.is_empty() {
-        candidate.cosines = deep.or(indexes.vectors).map(cosines).unwrap_or_default();
+    if candidate.similarities.is_empty() {
+        candidate.similarities = deep.or(indexes.vectors).map(similarities).unwrap_or_default();
     }
 }
 
@@ -409,7 +409,7 @@ pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32
     let score_at = |rank: usize| ranked.get(rank).map_or(0.0, |one| round_score(one.score));
     let (best, third) = (score_at(0), score_at(2));
     for one in ranked {
-        let similarity = script_weight * one.cosine.unwrap_or(0.0).max(0.0);
+        let similarity = script_weight * one.similarity.unwrap_or(0.0).max(0.0);
         let (score, coverage) = (round_score(one.score), one.coverage);
         let features = ConfidenceFeatures { score, best, third, similarity, coverage };
         one.confidence = features.confidence();
@@ -419,7 +419,7 @@ pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32
 /// Ties: notes before contents before events, then by index set, key and range.
 pub(super) fn tie_break_key(
     candidate: &RecallCandidate,
-) -> (std::cmp::Reverse<EntrySource>, usize, EntryKey, ByteRange) {
+) -> (std::cmp::Reverse<RecordKind>, usize, EntryKey, ByteRange) {
     (
         std::cmp::Reverse(candidate.source),
         candidate.set_index,
@@ -432,7 +432,7 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
     let body = candidate.body.as_ref()?;
     let by_user = body.kind == EventKind::UserMessage.as_str();
     let weight = if by_user { USER_MESSAGE_WEIGHT } else { 1.0 };
-    let is_event = candidate.source == EntrySource::Event;
+    let is_event = candidate.source == RecordKind::Event;
     let matched = terms.score_text(
         &body.text,
         &format!("{} {}", body.title, body.keywords),
@@ -455,11 +455,11 @@ fn event_similarity(
     term_match: Option<&TermMatch>,
     static_share: f32,
 ) -> Option<f32> {
-    let closest = candidate.cosines.iter().copied().reduce(f32::max)?.max(0.0);
+    let closest = candidate.similarities.iter().copied().reduce(f32::max)?.max(0.0);
     let chunks = term_match.map_or(1, |term_match| term_match.chunk_count);
     let static_share = if chunks > DEEP_CHUNKS_MAX { 1.0 } else { static_share };
-    let similarity = match candidate.static_cosine {
-        Some(cosine) => (1.0 - static_share) * closest + static_share * cosine.max(0.0),
+    let similarity = match candidate.static_similarity {
+        Some(similarity) => (1.0 - static_share) * closest + static_share * similarity.max(0.0),
         None => closest,
     };
     Some(similarity / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks as f32)))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 
 use super::candidate::{RecallCandidate, load_bodies};
 use super::candidate_pool::CandidatePool;
@@ -26,7 +26,9 @@ impl CandidatePool {
             for tier in [Tier::Bm25, Tier::Vectors, Tier::Literal] {
                 let score = |candidate: &RecallCandidate| match tier {
                     Tier::Bm25 => candidate.bm25_score,
-                    Tier::Vectors => candidate.cosines.first().copied().or(candidate.static_cosine),
+                    Tier::Vectors => {
+                        candidate.similarities.first().copied().or(candidate.static_similarity)
+                    }
                     _ => candidate.literal_score,
                 };
                 let mut order: Vec<(usize, f32)> = self
@@ -34,7 +36,7 @@ impl CandidatePool {
                     .list
                     .iter()
                     .enumerate()
-                    .filter(|(_, candidate)| (candidate.source == EntrySource::Event) == is_event)
+                    .filter(|(_, candidate)| (candidate.source == RecordKind::Event) == is_event)
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
                 // Break ties deterministically, whatever order an index returned.
@@ -67,7 +69,8 @@ impl CandidatePool {
         let mut best: HashMap<usize, f32> = HashMap::new();
         let kept = self.candidates.list.iter().zip(&*keep).filter(|(_, keep)| **keep);
         for (candidate, _) in kept {
-            let similarity = candidate.cosines.first().copied().or(candidate.static_cosine);
+            let similarity =
+                candidate.similarities.first().copied().or(candidate.static_similarity);
             let words = candidate.bm25_score.or(candidate.literal_score).unwrap_or(0.0);
             let score = words + SIMILARITY_WEIGHT * similarity.unwrap_or(0.0);
             let best = best.entry(candidate.set_index).or_default();

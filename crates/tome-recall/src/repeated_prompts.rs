@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use tome_finder::{ByteRange, EntrySource};
+use tome_finder::{ByteRange, RecordKind};
 use tome_ledger::{EventRange, Ledger, OrderKey};
 use tome_model::{Event, EventKind, SessionId};
 use tome_text::plain_words;
@@ -74,7 +74,7 @@ impl Recall {
         // The answer may also be a hit of its own.
         let mut seen = HashSet::new();
         kept.retain(|one| {
-            one.candidate.source != EntrySource::Event || seen.insert(one.candidate.id())
+            one.candidate.source != RecordKind::Event || seen.insert(one.candidate.id())
         });
         *ranked = kept;
         Ok(())
@@ -85,7 +85,7 @@ impl Recall {
 pub(super) fn drop_query_echoes(query: &RecallQuery, hits: &mut Vec<RecallHit>) {
     let prompts = LivePrompts::from_query(query);
     hits.retain(|hit| {
-        let is_summary = matches!(hit.source, EntrySource::Node | EntrySource::Grip);
+        let is_summary = matches!(hit.source, RecordKind::Node | RecordKind::Grip);
         !(is_summary && prompts.matches_summary(&hit.text))
     });
 }

@@ -36,7 +36,7 @@ const LESSON_COVERAGE_MIN: f32 = 0.95;
 /// do not count, because only one line is shown, nor does how far it stands out: several records
 /// about a prompt may be worth a hint.
 pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
-    is_relevant_alone(one.coverage, one.cosine)
+    is_relevant_alone(one.coverage, one.similarity)
 }
 
 /// Rates lessons at least likely that are relevant by themselves, even if they do not stand out:
@@ -44,15 +44,15 @@ pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
 /// script, whose words the embedder may not know.
 pub(super) fn raise_relevant_lessons(ranked: &mut [RankedCandidate], script_weight: f32) {
     for one in ranked {
-        let cosine = one.cosine.filter(|_| script_weight >= 1.0);
-        if one.coverage >= LESSON_COVERAGE_MIN || is_relevant_alone(one.coverage, cosine) {
+        let similarity = one.similarity.filter(|_| script_weight >= 1.0);
+        if one.coverage >= LESSON_COVERAGE_MIN || is_relevant_alone(one.coverage, similarity) {
             one.confidence = one.confidence.max(Confidence::Likely);
         }
     }
 }
 
-fn is_relevant_alone(coverage: f32, cosine: Option<f32>) -> bool {
-    match cosine {
+fn is_relevant_alone(coverage: f32, similarity: Option<f32>) -> bool {
+    match similarity {
         Some(similarity) => {
             similarity >= PROACTIVE_SIMILARITY_MIN && coverage + similarity >= PROACTIVE_SUM_MIN
         }
@@ -74,7 +74,7 @@ pub(super) struct RelevanceEvidence {
 impl RelevanceEvidence {
     pub(super) fn from_ranked(ranked: &[RankedCandidate], plan: &RecallPlan) -> Self {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
-        let similarity = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
+        let similarity = ranked.iter().filter_map(|one| one.similarity).reduce(f32::max);
         let coverage_min = coverage_min(&plan.text);
         let evidence = Self { coverage, similarity, exact: false, coverage_min };
         let is_exact = |one: &RankedCandidate| {
@@ -105,7 +105,7 @@ impl RelevanceEvidence {
         has_text
             && (self.coverage < WHOLE_QUERY_COVERAGE
                 || one.bm25_share > 0.0
-                || one.cosine.is_some_and(|similarity| similarity >= PARAPHRASE_SIMILARITY_MIN))
+                || one.similarity.is_some_and(|similarity| similarity >= PARAPHRASE_SIMILARITY_MIN))
     }
 
     /// Summary for `explain`.

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tome_finder::{ByteRange, EntryFilter, EntryKey, EntrySource, IndexHit};
+use tome_finder::{ByteRange, EntryFilter, EntryKey, IndexHit, RecordKind};
 use tome_ledger::Ledger;
 use tome_model::{Millis, NodeId};
 
@@ -60,7 +60,7 @@ impl CandidatePool {
                     &IndexHit {
                         key: EntryKey::Named(page.name()),
                         range: ByteRange::default(),
-                        source: EntrySource::Node,
+                        source: RecordKind::Node,
                         at,
                         line: 0,
                         score: 0.0,
@@ -82,14 +82,14 @@ impl CandidatePool {
         self.read_all(indexer)?;
         let mut candidates = std::mem::take(&mut self.candidates.list);
         // A page only has to overlap the time, which was checked when it was listed.
-        let filter = EntryFilter { since: None, until: None, ..plan.entry_filter.clone() };
+        let filter = EntryFilter { from: None, to: None, ..plan.entry_filter.clone() };
         candidates.retain(|one| one.meta().is_some_and(|meta| filter.admits(&meta)));
         candidates.sort_by_key(|candidate| Reverse((candidate.at, candidate.key.clone())));
         let to_ranked = |(rank, candidate): (u32, RecallCandidate)| RankedCandidate {
             candidate,
             score: 1.0 / f64::from(rank),
             coverage: 1.0,
-            cosine: None,
+            similarity: None,
             bm25_share: 1.0,
             // Exactly what was asked for.
             confidence: Confidence::Strong,
@@ -108,8 +108,8 @@ fn list_pages(
     plan: &RecallPlan,
 ) -> Result<Vec<(Millis, NodeId)>, RecallError> {
     let (from, to) = plan.span.unwrap_or((Millis(0), Millis(u64::MAX)));
-    let from = plan.filter.since.map_or(from, |since| from.max(since));
-    let to = plan.filter.until.map_or(to, |until| to.min(until));
+    let from = plan.filter.from.map_or(from, |bound| from.max(bound));
+    let to = plan.filter.to.map_or(to, |bound| to.min(bound));
     let hours = to.0.saturating_sub(from.0) / HOUR_MS;
     let filter = &plan.entry_filter;
     // Only segments know their session and agent.

@@ -51,7 +51,7 @@ impl UniqueCandidates {
     ) {
         for hit in hits {
             if let Some(candidate) = self.add(RecallCandidate::from_hit(set_index, hit)) {
-                candidate.cosines.push(hit.score);
+                candidate.similarities.push(hit.score);
                 candidate.chunks.push(hit.range);
             }
         }
@@ -70,8 +70,9 @@ impl UniqueCandidates {
         self.add_vector_hits(set_index, only);
         for hit in both {
             if let Some(candidate) = self.add(RecallCandidate::from_hit(set_index, hit)) {
-                let best = candidate.static_cosine.map_or(hit.score, |best| best.max(hit.score));
-                candidate.static_cosine = Some(best);
+                let best =
+                    candidate.static_similarity.map_or(hit.score, |best| best.max(hit.score));
+                candidate.static_similarity = Some(best);
                 candidate.chunks.push(hit.range);
             }
         }

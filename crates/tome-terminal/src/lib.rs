@@ -1,4 +1,4 @@
-//! What the commands of Tome share to talk to a person at a terminal, or to a program.
+//! Output of the commands, for a person at a terminal or for a program.
 //!
 //! | item | purpose |
 //! | --- | --- |
@@ -31,9 +31,9 @@ pub use layout::{
 };
 pub use outcome::{CommandError, Outcome};
 pub use output::{
-    SafeWriter, has_styles, is_stderr_terminal, is_stdout_terminal, known_width, neutralize,
-    render_json, set_width, stderr, stdout, style_for_stdout, terminal_width, write_json,
-    write_raw,
+    SafeWriter, has_styles, is_stderr_terminal, is_stdout_terminal, known_width,
+    neutralize_controls, render_json, set_width, stderr, stdout, style_for_stdout, terminal_width,
+    write_json, write_raw,
 };
 pub use picker::{can_pick, pick};
 pub use progress::progress_bar;

@@ -17,11 +17,11 @@ pub enum Outcome {
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct CommandError {
-    /// What went wrong.
+    /// The problem; the next step is in `hint`.
     pub message: String,
     /// The exit code.
     pub code: u8,
-    /// What the user can do about it.
+    /// The next step for the user.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! All terminal output passes through here, and through `neutralize`.
+//! All terminal output passes through here, and through `neutralize_controls`.
 //!
 //! Recorded text is untrusted: an escape sequence in a tool name, path or title could set the clipboard (OSC
 //! 52), overwrite earlier output or hide text. Only the styles that Tome itself prints pass; every other
@@ -31,7 +31,7 @@ pub fn stdout() -> SafeWriter<AutoStream<Stdout>> {
 /// Makes a text safe for a program that shows it on this terminal; without styles if standard output
 /// has none.
 pub fn style_for_stdout(text: &str) -> String {
-    let safe = neutralize(text);
+    let safe = neutralize_controls(text);
     if has_styles() { safe.into_owned() } else { anstream::adapter::strip_str(&safe).to_string() }
 }
 
@@ -118,7 +118,7 @@ impl SafeWriter<AutoStream<Stderr>> {
 
 impl<W: Write> Write for SafeWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match neutralize(&String::from_utf8_lossy(bytes)) {
+        match neutralize_controls(&String::from_utf8_lossy(bytes)) {
             // Unchanged text is passed through, so that a partial write reports the right number of bytes.
             Cow::Borrowed(text) if text.as_bytes() == bytes => self.0.write(bytes),
             text => self.0.write_all(text.as_bytes()).map(|()| bytes.len()),
@@ -131,7 +131,7 @@ impl<W: Write> Write for SafeWriter<W> {
 }
 
 /// Replaces every character that could control a terminal, except in Tome's own styles.
-pub fn neutralize(text: &str) -> Cow<'_, str> {
+pub fn neutralize_controls(text: &str) -> Cow<'_, str> {
     if !text.contains(is_control_like) {
         return Cow::Borrowed(text);
     }
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn colors_of_our_own_pass_and_nothing_else_does() {
         let own = format!("{BOLD}title{RESET}\n\t{RED}error{RESET}");
-        assert_eq!(neutralize(&own), own);
+        assert_eq!(neutralize_controls(&own), own);
         let cases = [
             ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
             ("\u{1b}[2J\u{1b}[1;1H", "\u{fffd}[2J\u{fffd}[1;1H"),
@@ -204,7 +204,7 @@ mod tests {
             ("a\u{e0041}b", "a\u{fffd}b"),
         ];
         for (text, wanted) in cases {
-            assert_eq!(neutralize(text), wanted, "{text:?}");
+            assert_eq!(neutralize_controls(text), wanted, "{text:?}");
         }
     }
 

@@ -263,7 +263,7 @@ fn same_top_file(segments: &[SegmentRecord]) -> Vec<usize> {
         .collect()
 }
 
-fn cosine(a: &[i8], b: &[i8]) -> f64 {
+fn similarity(a: &[i8], b: &[i8]) -> f64 {
     let dot = |a: &[i8], b: &[i8]| -> i64 {
         a.iter().zip(b).map(|(a, b)| i64::from(*a) * i64::from(*b)).sum()
     };
@@ -316,7 +316,7 @@ fn components(segments: &[SegmentRecord]) -> Vec<usize> {
     let mut all = Vec::new();
     for a in 0..count {
         for b in a + 1..count {
-            all.push(cosine(&segments[a].vector, &segments[b].vector));
+            all.push(similarity(&segments[a].vector, &segments[b].vector));
         }
     }
     let mean = all.iter().sum::<f64>() / (all.len() as f64).max(1.0);

@@ -40,9 +40,9 @@ pub struct TopicStatus {
     pub segments: u64,
     /// Segments that are in no group.
     pub ungrouped: u64,
-    /// Groups.
+    /// Topics that are groups of similar segments.
     pub groups: u64,
-    /// Named topics.
+    /// Topics with a name of their own: files, commands, errors.
     pub named: u64,
 }
 

@@ -33,7 +33,7 @@ const GENERIC_STEMS: [&str; 20] = [
 pub struct FileDecision {
     /// The newest name of the file.
     pub path: String,
-    /// The decision.
+    /// The decision, with the event that shows it.
     pub fact: PageFact,
     /// Whether the user made it, not the agent.
     pub is_by_user: bool,

@@ -75,7 +75,7 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         terms.entry(term_key(base)).or_insert_with(|| (base.to_owned(), true));
     }
     // A word that also names a file, a folder or the branch names the subject of the work.
-    let names = anchors(segment);
+    let names = collect_anchors(segment);
     for (key, (_, is_name)) in &mut terms {
         *is_name |= names.contains(key);
     }
@@ -105,7 +105,7 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
 }
 
 /// The words in the paths of changed files and in the branch.
-fn anchors(segment: &SegmentRecord) -> BTreeSet<String> {
+fn collect_anchors(segment: &SegmentRecord) -> BTreeSet<String> {
     let paths = segment.changed_files().map(|file| file.path.as_str());
     let all = paths.chain(segment.branch.as_deref());
     let words = all.flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
@@ -131,7 +131,6 @@ fn term_key(term: &str) -> String {
     stem(&term.to_lowercase()).into_owned()
 }
 
-/// The label of a group.
 pub(crate) struct GroupLabel {
     /// Up to three terms.
     pub terms: Vec<String>,

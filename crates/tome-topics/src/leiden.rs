@@ -86,13 +86,13 @@ fn run_once(graph: &Graph, resolution: i64, start: Vec<usize>) -> Vec<usize> {
         }
         let mut upper = vec![0; count];
         for (node, part) in refined.iter().enumerate() {
-            set(&mut upper, *part, at(&groups, node));
+            set_at(&mut upper, *part, value_at(&groups, node));
         }
-        node_of.iter_mut().for_each(|node| *node = at(&refined, *node));
+        node_of.iter_mut().for_each(|node| *node = value_at(&refined, *node));
         level = aggregate(&level, &refined, count);
         groups = upper;
     }
-    node_of.into_iter().map(|node| at(&groups, node)).collect()
+    node_of.into_iter().map(|node| value_at(&groups, node)).collect()
 }
 
 /// Moves every node to the group where it adds most, until none gains by moving.
@@ -100,25 +100,27 @@ fn move_nodes(graph: &Graph, resolution: i64, groups: &mut [usize]) {
     let nodes = graph.len();
     let mut sizes = vec![0_i64; nodes + 1];
     for (node, group) in groups.iter().enumerate() {
-        add(&mut sizes, *group, at(&graph.sizes, node));
+        add_at(&mut sizes, *group, value_at(&graph.sizes, node));
     }
-    let mut empty: Vec<usize> = (0..=nodes).rev().filter(|group| at(&sizes, *group) == 0).collect();
+    let mut empty: Vec<usize> =
+        (0..=nodes).rev().filter(|group| value_at(&sizes, *group) == 0).collect();
     let mut queue: VecDeque<usize> = (0..nodes).collect();
     let mut is_queued = vec![true; nodes];
     let mut weights = vec![0_i64; nodes + 1];
     let mut touched: Vec<usize> = Vec::new();
     while let Some(node) = queue.pop_front() {
-        set(&mut is_queued, node, false);
-        let (own, size) = (at(groups, node), at(&graph.sizes, node));
+        set_at(&mut is_queued, node, false);
+        let (own, size) = (value_at(groups, node), value_at(&graph.sizes, node));
         for (other, weight) in graph.neighbors(node) {
-            let group = at(groups, *other);
-            if at(&weights, group) == 0 {
+            let group = value_at(groups, *other);
+            if value_at(&weights, group) == 0 {
                 touched.push(group);
             }
-            add(&mut weights, group, *weight);
+            add_at(&mut weights, group, *weight);
         }
-        add(&mut sizes, own, -size);
-        let gain = |group: usize| at(&weights, group) - resolution * size * at(&sizes, group);
+        add_at(&mut sizes, own, -size);
+        let gain =
+            |group: usize| value_at(&weights, group) - resolution * size * value_at(&sizes, group);
         let mut best = (gain(own), own);
         touched.sort_unstable();
         touched.dedup();
@@ -129,26 +131,26 @@ fn move_nodes(graph: &Graph, resolution: i64, groups: &mut [usize]) {
             }
         }
         if best.0 < 0
-            && at(&sizes, own) > 0
+            && value_at(&sizes, own) > 0
             && let Some(free) = empty.pop()
         {
             best = (0, free);
         }
         for group in touched.drain(..) {
-            set(&mut weights, group, 0);
+            set_at(&mut weights, group, 0);
         }
         let (_, group) = best;
-        add(&mut sizes, group, size);
+        add_at(&mut sizes, group, size);
         if group == own {
             continue;
         }
-        set(groups, node, group);
-        if at(&sizes, own) == 0 {
+        set_at(groups, node, group);
+        if value_at(&sizes, own) == 0 {
             empty.push(own);
         }
         for (other, _) in graph.neighbors(node) {
-            if at(groups, *other) != group && !at(&is_queued, *other) {
-                set(&mut is_queued, *other, true);
+            if value_at(groups, *other) != group && !value_at(&is_queued, *other) {
+                set_at(&mut is_queued, *other, true);
                 queue.push_back(*other);
             }
         }
@@ -161,7 +163,7 @@ fn refine_groups(graph: &Graph, resolution: i64, groups: &[usize]) -> Vec<usize>
     let nodes = graph.len();
     let mut group_sizes = vec![0_i64; nodes + 1];
     for (node, group) in groups.iter().enumerate() {
-        add(&mut group_sizes, *group, at(&graph.sizes, node));
+        add_at(&mut group_sizes, *group, value_at(&graph.sizes, node));
     }
     let mut parts: Vec<usize> = (0..nodes).collect();
     let mut part_sizes = graph.sizes.clone();
@@ -169,50 +171,51 @@ fn refine_groups(graph: &Graph, resolution: i64, groups: &[usize]) -> Vec<usize>
     // Weight between each part and the rest of its group.
     let mut outside = vec![0_i64; nodes];
     for node in 0..nodes {
-        let own = at(groups, node);
-        let inside = graph.neighbors(node).iter().filter(|(other, _)| at(groups, *other) == own);
-        set(&mut outside, node, inside.map(|(_, weight)| weight).sum());
+        let own = value_at(groups, node);
+        let inside =
+            graph.neighbors(node).iter().filter(|(other, _)| value_at(groups, *other) == own);
+        set_at(&mut outside, node, inside.map(|(_, weight)| weight).sum());
     }
     let mut weights = vec![0_i64; nodes];
     let mut touched: Vec<usize> = Vec::new();
     for node in 0..nodes {
-        let (group, size) = (at(groups, node), at(&graph.sizes, node));
-        let whole = at(&group_sizes, group);
+        let (group, size) = (value_at(groups, node), value_at(&graph.sizes, node));
+        let whole = value_at(&group_sizes, group);
         let is_connected = |part: usize, size: i64, outside: &[i64]| {
-            at(outside, part) >= resolution * size * (whole - size)
+            value_at(outside, part) >= resolution * size * (whole - size)
         };
-        if !at(&is_single, node) || !is_connected(node, size, &outside) {
+        if !value_at(&is_single, node) || !is_connected(node, size, &outside) {
             continue;
         }
         for (other, weight) in graph.neighbors(node) {
-            if at(groups, *other) == group {
-                let part = at(&parts, *other);
+            if value_at(groups, *other) == group {
+                let part = value_at(&parts, *other);
                 touched.push(part);
-                add(&mut weights, part, *weight);
+                add_at(&mut weights, part, *weight);
             }
         }
         touched.sort_unstable();
         touched.dedup();
         let mut best: Option<(i64, usize)> = None;
         for part in &touched {
-            let part_size = at(&part_sizes, *part);
-            let gain = at(&weights, *part) - resolution * size * part_size;
+            let part_size = value_at(&part_sizes, *part);
+            let gain = value_at(&weights, *part) - resolution * size * part_size;
             let is_better = best.is_none_or(|(known, _)| gain > known);
             if gain > 0 && *part != node && is_better && is_connected(*part, part_size, &outside) {
                 best = Some((gain, *part));
             }
         }
         if let Some((_, part)) = best {
-            let between = at(&weights, part);
-            let rest = at(&outside, part) + at(&outside, node) - 2 * between;
-            set(&mut outside, part, rest);
-            add(&mut part_sizes, part, size);
-            set(&mut parts, node, part);
-            set(&mut is_single, node, false);
-            set(&mut is_single, part, false);
+            let between = value_at(&weights, part);
+            let rest = value_at(&outside, part) + value_at(&outside, node) - 2 * between;
+            set_at(&mut outside, part, rest);
+            add_at(&mut part_sizes, part, size);
+            set_at(&mut parts, node, part);
+            set_at(&mut is_single, node, false);
+            set_at(&mut is_single, part, false);
         }
         for part in touched.drain(..) {
-            set(&mut weights, part, 0);
+            set_at(&mut weights, part, 0);
         }
     }
     parts
@@ -223,9 +226,9 @@ fn aggregate(graph: &Graph, parts: &[usize], count: usize) -> Graph {
     let mut sizes = vec![0_i64; count];
     let mut edges = Vec::new();
     for (node, part) in parts.iter().enumerate() {
-        add(&mut sizes, *part, at(&graph.sizes, node));
+        add_at(&mut sizes, *part, value_at(&graph.sizes, node));
         for (other, weight) in graph.neighbors(node) {
-            let to = at(parts, *other);
+            let to = value_at(parts, *other);
             // Both ends list an edge; it is taken once.
             if *part < to {
                 edges.push((*part, to, *weight));
@@ -243,26 +246,26 @@ fn renumber(groups: &[usize]) -> Vec<usize> {
     groups
         .iter()
         .map(|group| {
-            if at(&names, *group) == usize::MAX {
-                set(&mut names, *group, next);
+            if value_at(&names, *group) == usize::MAX {
+                set_at(&mut names, *group, next);
                 next += 1;
             }
-            at(&names, *group)
+            value_at(&names, *group)
         })
         .collect()
 }
 
-fn at<T: Copy + Default>(values: &[T], index: usize) -> T {
+fn value_at<T: Copy + Default>(values: &[T], index: usize) -> T {
     values.get(index).copied().unwrap_or_default()
 }
 
-fn set<T>(values: &mut [T], index: usize, value: T) {
+fn set_at<T>(values: &mut [T], index: usize, value: T) {
     if let Some(slot) = values.get_mut(index) {
         *slot = value;
     }
 }
 
-fn add(values: &mut [i64], index: usize, value: i64) {
+fn add_at(values: &mut [i64], index: usize, value: i64) {
     if let Some(slot) = values.get_mut(index) {
         *slot += value;
     }

@@ -33,7 +33,7 @@ pub use graph_weights::GraphWeights;
 pub use group_ids::GroupIds;
 pub use named::{NamedTopic, TopicKind, error_signature};
 pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};
-pub use path::{Renames, normalize_path};
+pub use path::{Renames, resolve_repository_path};
 pub use record::{
     CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
 };

@@ -19,7 +19,6 @@ pub(crate) const RARE_MAX: usize = 400;
 pub(crate) const LINKED_WHOLE: usize = 12;
 /// Files that one turn changes: more is a move or a formatter, which is not informative.
 pub(crate) const TURN_FILES_MAX: usize = 25;
-/// Terms of a label.
 pub(crate) const LABEL_TERMS_MAX: usize = 3;
 /// Weeks of activity on a page.
 pub(crate) const WEEKS_MAX: usize = 26;

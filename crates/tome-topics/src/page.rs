@@ -51,9 +51,9 @@ pub struct TopicPage {
 pub struct PageEntry {
     /// When it began.
     pub at: Millis,
-    /// The agent.
+    /// The agent that did the work.
     pub agent: Agent,
-    /// The session.
+    /// The session of the turn.
     pub session: SessionId,
     /// Its purpose, or the title of its segment.
     pub why: String,
@@ -68,7 +68,7 @@ pub struct PageEntry {
 pub struct PageSession {
     /// Its id.
     pub id: SessionId,
-    /// The agent.
+    /// The agent that did the work.
     pub agent: Agent,
     /// Time of its last event here.
     pub last_at: Millis,

@@ -12,7 +12,7 @@ const WORKTREES: [&str; 3] = [".claude/worktrees/", ".worktrees/", "worktrees/"]
 
 /// Returns a path relative to the repository, as `src/lexer.rs`. `None` if it lies outside, or is
 /// no path. `cwd` is the working directory of the agent, which may be another worktree.
-pub fn normalize_path(path: &str, cwd: &str, root: &str) -> Option<String> {
+pub fn resolve_repository_path(path: &str, cwd: &str, root: &str) -> Option<String> {
     if path.trim().is_empty() || path.chars().any(char::is_control) {
         return None;
     }
@@ -72,7 +72,6 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// Collects the renames of all segments.
     pub(crate) fn collect(segments: &[SegmentRecord]) -> Self {
         let mut moves: BTreeSet<(Millis, String, String)> = BTreeSet::new();
         let mut used: BTreeMap<String, Millis> = BTreeMap::new();
@@ -94,7 +93,7 @@ impl Renames {
         let mut since = Millis(0);
         for _ in 0..RENAMES_MAX {
             let next = self.moves.iter().find_map(|(at, from, to)| {
-                (*at >= since).then(|| renamed(&name, from, to).map(|to| (*at, to)))?
+                (*at >= since).then(|| apply_rename(&name, from, to).map(|to| (*at, to)))?
             });
             let Some((at, to)) = next else { break };
             // A file of the old name that was touched later is another one.
@@ -114,7 +113,7 @@ impl Renames {
             let Some((name, _)) = names.last().cloned() else { break };
             let before = self.moves.iter().rev().find_map(|(at, from, to)| {
                 (until.is_none_or(|until| *at < until))
-                    .then(|| renamed(&name, to, from).map(|from| (*at, from)))?
+                    .then(|| apply_rename(&name, to, from).map(|from| (*at, from)))?
             });
             let Some((at, from)) = before else { break };
             if names.iter().any(|(known, _)| *known == from) {
@@ -128,7 +127,7 @@ impl Renames {
 }
 
 /// The new name of a path after a rename of it or of a folder above it.
-fn renamed(path: &str, from: &str, to: &str) -> Option<String> {
+fn apply_rename(path: &str, from: &str, to: &str) -> Option<String> {
     if path == from {
         return Some(to.to_owned());
     }
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn paths_are_relative_to_the_repository() {
-        let relative = |path: &str| normalize_path(path, "/home/a/app/web", "/home/a/app");
+        let relative = |path: &str| resolve_repository_path(path, "/home/a/app/web", "/home/a/app");
         assert_eq!(relative("/home/a/app/src/x.rs").as_deref(), Some("src/x.rs"));
         assert_eq!(relative("x.ts").as_deref(), Some("web/x.ts"));
         assert_eq!(relative("../src/./x.rs").as_deref(), Some("src/x.rs"));
@@ -159,9 +158,9 @@ mod tests {
         ] {
             assert_eq!(relative(outside), None, "{outside}");
         }
-        let other = normalize_path("/wt/fix/src/x.rs", "/wt/fix", "/home/a/app");
+        let other = resolve_repository_path("/wt/fix/src/x.rs", "/wt/fix", "/home/a/app");
         assert_eq!(other.as_deref(), Some("src/x.rs"));
-        let windows = normalize_path("C:\\app\\src\\x.rs", "C:\\app", "C:\\app");
+        let windows = resolve_repository_path("C:\\app\\src\\x.rs", "C:\\app", "C:\\app");
         assert_eq!(windows.as_deref(), Some("src/x.rs"));
     }
 

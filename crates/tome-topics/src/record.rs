@@ -18,7 +18,7 @@ pub struct SegmentRecord {
     pub last_at: Millis,
     /// Number of the first event.
     pub number: u64,
-    /// The title.
+    /// The title of the segment's node.
     pub title: String,
     /// The branch, unless it is the main one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

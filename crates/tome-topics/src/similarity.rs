@@ -59,7 +59,7 @@ pub(crate) fn find_similar_to(
     let least = calibrate(&packed);
     let mut nearest = vec![Vec::new()];
     for (other, vector) in packed.iter().filter(|(other, _)| *other != index) {
-        let similarity = own.cosine(vector);
+        let similarity = own.similarity(vector);
         if similarity >= least {
             keep_nearest(&mut nearest, (0, *other), similarity, weights.neighbors);
         }
@@ -164,7 +164,7 @@ fn scan_rows(
                     continue;
                 }
                 let Some((_, other)) = packed.get(other_row) else { continue };
-                let similarity = own.cosine(other);
+                let similarity = own.similarity(other);
                 if similarity >= least {
                     keep_nearest(&mut nearest, (row, other_row), similarity, neighbors);
                     keep_nearest(&mut nearest, (other_row, row), similarity, neighbors);
@@ -201,7 +201,7 @@ fn calibrate(packed: &[(usize, PackedVector<'_>)]) -> f32 {
     'sample: for stride in (1..rows).rev() {
         // Far apart first: neighbors in time are often about the same work.
         for (own, other) in packed.iter().zip(packed.iter().skip(stride)) {
-            let similarity = f64::from(own.1.cosine(&other.1));
+            let similarity = f64::from(own.1.similarity(&other.1));
             count += 1.0;
             sum += similarity;
             squares += similarity * similarity;

@@ -41,7 +41,7 @@ impl<'a> PackedVector<'a> {
     }
 
     /// Cosine similarity; 0 for vectors of different models.
-    pub(crate) fn cosine(&self, other: &Self) -> f32 {
+    pub(crate) fn similarity(&self, other: &Self) -> f32 {
         if self.values.len() != other.values.len() {
             return 0.0;
         }
@@ -72,11 +72,11 @@ mod tests {
         let b: Vec<f32> = (0..=255_u8).map(|i| (f32::from(i) * 0.7 + 0.5).sin()).collect();
         let (qa, qb) = (quantize(&a), quantize(&b));
         let (pa, pb) = (PackedVector::new(&qa).unwrap(), PackedVector::new(&qb).unwrap());
-        assert!((pa.cosine(&pb) - 0.5_f32.cos()).abs() < 0.02);
-        assert!((pa.cosine(&pa) - 1.0).abs() < 1e-5);
+        assert!((pa.similarity(&pb) - 0.5_f32.cos()).abs() < 0.02);
+        assert!((pa.similarity(&pa) - 1.0).abs() < 1e-5);
         assert_eq!(pa.signs().len(), 4);
         assert!(quantize(&[0.0; 8]).is_empty() && quantize(&[f32::NAN, 0.0]).is_empty());
         assert!(PackedVector::new(&[]).is_none());
-        assert!(pa.cosine(&PackedVector::new(&[1, 2]).unwrap()).abs() < 1e-9);
+        assert!(pa.similarity(&PackedVector::new(&[1, 2]).unwrap()).abs() < 1e-9);
     }
 }

@@ -327,7 +327,7 @@ pub struct EventsArgs {
     #[arg(long, value_name = "ROLE", value_parser = ["user", "assistant", "tool"])]
     pub role: Vec<String>,
     /// Show whole texts instead of one line each
-    #[arg(long)]
+    #[arg(long, alias = "whole")]
     pub full: bool,
     /// Only this project, by name or folder [default: the current project if known, otherwise all]
     #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
@@ -453,6 +453,16 @@ mod tests {
     #[test]
     fn the_command_line_is_whole() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn whole_and_full_mean_the_same() {
+        for flag in ["--whole", "--full"] {
+            for words in [["show", "1"].as_slice(), &["events"], &["injections"]] {
+                let line = ["tome"].iter().chain(words).chain([&flag]);
+                assert!(Cli::command().try_get_matches_from(line).is_ok(), "{words:?} {flag}");
+            }
+        }
     }
 
     #[test]

@@ -30,7 +30,7 @@ fn main() -> ExitCode {
     // Hook arguments are always UTF-8; clap reports invalid ones.
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
-    match hook::args::parse_hook_args(args.get(1..).unwrap_or_default()) {
+    match hook::args::parse_hook_command_line(args.get(1..).unwrap_or_default()) {
         // A model command run by Tome may be an agent with hooks; they must not record Tome's own prompts.
         Some(_) if std::env::var_os("TOME_HOOK_OFF").is_some_and(|off| !off.is_empty()) => {
             ExitCode::SUCCESS

@@ -35,7 +35,7 @@ use log::SessionLog;
 const NUDGE_BUDGET: TokenBudget = TokenBudget { tokens: 400, bytes: usize::MAX };
 
 /// An agent working in one session.
-pub struct Agent {
+pub struct AgentLoop {
     model: Arc<dyn ChatModel>,
     memory: Arc<dyn Memory>,
     settings: AgentSettings,
@@ -48,7 +48,7 @@ pub struct Agent {
     is_resumed: bool,
 }
 
-impl Agent {
+impl AgentLoop {
     /// Creates an agent from a model and the memory of a session. A session that has events is resumed.
     pub fn new(
         model: Arc<dyn ChatModel>,
@@ -85,7 +85,7 @@ impl Agent {
         &self.memory
     }
 
-    /// Returns the model.
+    /// Returns the model, shared with whoever created the agent.
     pub fn model(&self) -> &Arc<dyn ChatModel> {
         &self.model
     }

@@ -5,7 +5,7 @@ use tome_llm::{StopReason, StreamEvent, ToolCall, ToolResult, Usage};
 use crate::Reflection;
 use crate::compaction::Compaction;
 
-/// Progress of a run, reported to the callback of [`Agent::run`](crate::Agent::run).
+/// Progress of a run, reported to the callback of [`AgentLoop::run`](crate::AgentLoop::run).
 #[derive(Debug, Clone, Copy)]
 pub enum AgentEvent<'a> {
     /// The next piece of the model's text.
@@ -50,7 +50,7 @@ impl<'a> AgentEvent<'a> {
     }
 }
 
-/// The result of [`Agent::run`](crate::Agent::run).
+/// The result of [`AgentLoop::run`](crate::AgentLoop::run).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentRun {
     /// The model's final answer.
@@ -81,7 +81,7 @@ pub enum FinishReason {
     MaxRounds,
     /// The run was cancelled.
     Cancelled,
-    /// The model or the memory failed. Only recorded in the session; [`Agent::run`](crate::Agent::run)
+    /// The model or the memory failed. Only recorded in the session; [`AgentLoop::run`](crate::AgentLoop::run)
     /// returns the error itself.
     Failed,
 }

@@ -5,7 +5,7 @@ use tome_engine::triggers;
 use crate::context::ContextSettings;
 use crate::{CompactionStrategy, MemoryToolSet, ReflectionSettings, Toolbox};
 
-/// Configures an [`Agent`](crate::Agent).
+/// Configures an [`AgentLoop`](crate::AgentLoop).
 #[derive(Clone)]
 pub struct AgentSettings {
     /// The system prompt. The memory instructions are appended to it.

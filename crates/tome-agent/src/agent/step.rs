@@ -11,12 +11,12 @@ use tome_model::{EventId, EventKind, Tool};
 
 use super::log::LoggedEvent;
 use super::resume::{META_CALL, META_STEP};
-use super::{Agent, AgentEvent, AgentRun};
+use super::{AgentEvent, AgentLoop, AgentRun};
 use crate::SessionEvent;
 use crate::context::{ContextUnit, ContextWindow, cap_tokens};
 use crate::tools::{FinishedToolCall, cancelled_outcome};
 
-impl Agent {
+impl AgentLoop {
     pub(super) fn run_tool_calls(
         &mut self,
         run: &mut AgentRun,

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tome_llm::{CancelToken, ToolDefinition};
 
 /// A tool that a model can call.
-pub trait Tool: Send + Sync {
+pub trait CustomTool: Send + Sync {
     /// Returns the definition for the model.
     fn definition(&self) -> ToolDefinition;
 
@@ -13,7 +13,7 @@ pub trait Tool: Send + Sync {
     fn call(&self, arguments: &Value, stop: &CancelToken) -> Result<String, String>;
 }
 
-/// A [`Tool`] made from a function.
+/// A [`CustomTool`] made from a function.
 pub struct FnTool<F> {
     definition: ToolDefinition,
     run: F,
@@ -32,7 +32,7 @@ impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> FnTool<F> {
     }
 }
 
-impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> Tool for FnTool<F> {
+impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> CustomTool for FnTool<F> {
     fn definition(&self) -> ToolDefinition {
         self.definition.clone()
     }

@@ -15,7 +15,7 @@ use tome_llm::{CancelToken, ToolCall, ToolDefinition, ToolResult};
 
 use crate::MemoryTools;
 
-pub use custom::{FnTool, Tool};
+pub use custom::{CustomTool, FnTool};
 pub use plan::PlanTool;
 
 /// Selects which memory tools the model may call.
@@ -23,7 +23,7 @@ pub use plan::PlanTool;
 pub enum MemoryToolSet {
     /// No memory tools.
     None,
-    /// Tools that only read.
+    /// Tools whose calls change nothing.
     ReadOnly,
     /// All of them except `memory`, an alternative interface that some models are trained on.
     #[default]
@@ -51,7 +51,7 @@ impl MemoryToolSet {
 #[derive(Clone, Default)]
 pub struct Toolbox {
     memory_set: MemoryToolSet,
-    custom: Vec<Arc<dyn Tool>>,
+    custom: Vec<Arc<dyn CustomTool>>,
 }
 
 /// The outcome of a tool call.
@@ -71,7 +71,7 @@ impl Toolbox {
 
     /// Adds a custom tool. It replaces a tool with the same name.
     #[must_use]
-    pub fn with_tool(mut self, tool: impl Tool + 'static) -> Self {
+    pub fn with_tool(mut self, tool: impl CustomTool + 'static) -> Self {
         let name = tool.definition().name;
         self.custom.retain(|one| one.definition().name != name);
         self.custom.push(Arc::new(tool));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_llm::{CancelToken, ToolDefinition};
 
-use super::Tool;
+use super::CustomTool;
 
 /// Accepts a plan and acknowledges it. The triggers recognize its name and format: a plan with many
 /// steps makes memory recall relevant lessons.
@@ -14,7 +14,7 @@ impl PlanTool {
     pub const NAME: &str = "update_plan";
 }
 
-impl Tool for PlanTool {
+impl CustomTool for PlanTool {
     fn definition(&self) -> ToolDefinition {
         ToolDefinition {
             name: Self::NAME.to_owned(),

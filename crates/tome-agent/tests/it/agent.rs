@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentError, AgentEvent, AgentSettings, FinishReason, FnTool, Memory, MemoryToolSet,
+    AgentError, AgentEvent, AgentLoop, AgentSettings, FinishReason, FnTool, Memory, MemoryToolSet,
     Toolbox,
 };
 use tome_llm::{CancelToken, ContentPart, ModelFailure};
@@ -15,7 +15,7 @@ use crate::fixture::Fixture;
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
 
-fn echo() -> impl tome_agent::Tool {
+fn echo() -> impl tome_agent::CustomTool {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
     FnTool::new("echo", "Says it again.", schema, |arguments: &Value| {
         let text = arguments.get("text").and_then(Value::as_str).ok_or("text is missing")?;
@@ -47,7 +47,7 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
         Ok(says("done")),
     ]);
     let memory = Arc::new(Paper::new());
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings()).unwrap();
     let mut told = Vec::new();
     let run = agent.run(
         "go",
@@ -99,7 +99,7 @@ fn a_panicking_tool_yields_a_failed_result() {
     let broken = FnTool::new("broken", "", json!({"type": "object"}), |_: &Value| panic!("oh"));
     let model = Script::of(vec![Ok(calls(&[("broken", "")])), Ok(says("I see"))]);
     let settings = AgentSettings { tools: Toolbox::default().with_tool(broken), ..settings() };
-    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), Arc::new(Paper::new()), settings).unwrap();
     let run = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.text, "I see");
     assert!(words(&model.last()).contains("broken crashed"));
@@ -110,7 +110,7 @@ fn endless_tool_calls_are_stopped() {
     let model = Script::by(|_| Ok(calls(&[("echo", r#"{"text":"again"}"#)])));
     let memory = Arc::new(Paper::new());
     let settings = AgentSettings { rounds_max: 7, ..settings() };
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     let run = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!((run.finish_reason, run.rounds, run.tool_calls), (FinishReason::MaxRounds, 7, 7));
     let last = memory.recent_events(1).unwrap().remove(0);
@@ -126,11 +126,11 @@ fn a_session_continues_after_a_model_failure() {
         Ok(says("here again")),
     ]);
     let memory = Arc::new(Paper::new());
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings()).unwrap();
     let failed = agent.run("first", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(matches!(failed, AgentError::Model(ModelFailure::Unreachable { .. })));
     assert_eq!(agent.usage().input, 10);
-    let mut later = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
+    let mut later = AgentLoop::new(model.clone(), memory.clone(), settings()).unwrap();
     assert!(later.is_resumed());
     let run = later.run("second", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.text, "here again");
@@ -155,7 +155,7 @@ fn a_cancelled_run_answers_every_tool_call() {
     let memory = Arc::new(Paper::new());
     let mut settings = settings();
     settings.tools = settings.tools.with_tool(stopping);
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     let run = agent.run("go", &mut |_| {}, &stop).unwrap();
     assert_eq!((run.finish_reason, model.count()), (FinishReason::Cancelled, 1));
     let run = agent.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
@@ -176,7 +176,7 @@ fn events_rejected_by_memory_are_retried() {
         Ok("kept".to_owned())
     });
     let settings = AgentSettings { tools: Toolbox::default().with_tool(leaving), ..settings() };
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     let failed = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(failed.to_string().contains("on holiday"), "{failed}");
     assert_eq!(model.count(), 1, "what is not recorded is not sent");
@@ -203,13 +203,14 @@ fn a_session_over_a_real_home_remembers_across_agents() {
         Ok(says("Nice to meet you, Zhang San.")),
     ]);
     let mut agent =
-        Agent::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default()).unwrap();
+        AgentLoop::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default())
+            .unwrap();
     agent.run("I'm Zhang San", &mut |_| {}, &CancelToken::default()).unwrap();
     agent.finish("exit").unwrap();
     drop(agent);
     let model = Script::of(vec![Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]))]);
     let memory = Arc::new(fixture.open("s2"));
-    let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("what's my name?", &mut |_| {}, &CancelToken::default()).unwrap();
     let first = words(&model.requests.lock().unwrap()[0]);
     let opening = "Available memory:\n<tome-quoted from=\"notes of this project\"";
@@ -223,7 +224,8 @@ fn a_clock_going_backwards_loses_no_turn() {
     let fixture = Fixture::new();
     let model = Script::of(Vec::new());
     let open = || {
-        Agent::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default()).unwrap()
+        AgentLoop::new(model.clone(), Arc::new(fixture.open("s1")), AgentSettings::default())
+            .unwrap()
     };
     let mut agent = open();
     agent.run("the first", &mut |_| {}, &CancelToken::default()).unwrap();
@@ -256,7 +258,7 @@ fn a_repeating_clock_loses_nothing_of_a_long_session() {
     for prompt in ["the first", "the second", "the third"] {
         memory.time.store(start.0, Ordering::Relaxed);
         let model = Script::of(vec![Ok(says("ok"))]);
-        let mut agent = Agent::new(model, memory.clone(), settings()).unwrap();
+        let mut agent = AgentLoop::new(model, memory.clone(), settings()).unwrap();
         agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
     }
     let events = memory.recent_events(20).unwrap();
@@ -275,10 +277,10 @@ fn a_resumed_session_applies_the_same_caps() {
     settings.tools = settings.tools.with_tool(huge);
     let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}")]))]);
     let memory = Arc::new(Paper::new());
-    let mut agent = Agent::new(model, memory.clone(), settings.clone()).unwrap();
+    let mut agent = AgentLoop::new(model, memory.clone(), settings.clone()).unwrap();
     agent.run(&"long ".repeat(30_000), &mut |_| {}, &CancelToken::default()).unwrap();
-    let again = Agent::new(Script::of(Vec::new()), memory, settings).unwrap();
-    let messages = |agent: &Agent| {
+    let again = AgentLoop::new(Script::of(Vec::new()), memory, settings).unwrap();
+    let messages = |agent: &AgentLoop| {
         let units = agent.context().units();
         let parts =
             units.flat_map(tome_agent::ContextUnit::messages).flat_map(|message| &message.parts);

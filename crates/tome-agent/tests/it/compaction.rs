@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tome_agent::{
-    Agent, AgentEvent, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow, Memory,
-    MemoryToolSet, MemoryTools, Toolbox,
+    AgentEvent, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow,
+    Memory, MemoryToolSet, MemoryTools, Toolbox,
 };
 use tome_llm::{CancelToken, ModelFailure};
 use tome_model::EventKind;
@@ -37,7 +37,7 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
             () => says("noted"),
         })
     });
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings(40_000, 20)).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings(40_000, 20)).unwrap();
     let mut run = |prompt: &str| agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
     run("Remember that the staging gateway listens on port 47113.");
     let first = ContextWindow::request_tokens(&model.last());
@@ -68,7 +68,7 @@ fn the_compaction_note_records_time_content_and_author() {
     let fixture = Fixture::new();
     let memory = Arc::new(fixture.open("s1"));
     let model = Script::of(Vec::new());
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
     let mut compactions = Vec::new();
     for turn in 0..5 {
         let prompt = format!("turn {turn}: we decided to use the heron cache because it is fast");
@@ -104,7 +104,7 @@ fn the_compaction_note_records_time_content_and_author() {
     assert!(sent.contains("compacted: "), "{sent}");
     // A resumed session continues from there and does not compact the same turns again.
     let model = Script::of(Vec::new());
-    let mut later = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
+    let mut later = AgentLoop::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
     later.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
     let sent = words(&model.last());
     assert!(
@@ -125,7 +125,7 @@ fn the_built_in_summarizer_replaces_a_failing_model() {
         }
     });
     let settings = AgentSettings { compaction: CompactionStrategy::Model, ..settings(40_000, 4) };
-    let mut agent = Agent::new(model, memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model, memory.clone(), settings).unwrap();
     let mut compactions = Vec::new();
     for turn in 0..9 {
         let on_event = &mut |event: AgentEvent<'_>| {
@@ -158,7 +158,7 @@ fn a_too_long_request_is_shortened() {
     let mut settings = settings(40_000, 200);
     settings.tools = Toolbox::new(MemoryToolSet::None);
     settings.context.reply_tokens_max = 1_000;
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     for turn in 0..30 {
         let prompt = format!("turn {turn}: {}", "word ".repeat(600));
         agent.run(&prompt, &mut |_| {}, &CancelToken::default()).unwrap();
@@ -167,7 +167,7 @@ fn a_too_long_request_is_shortened() {
     // If no shortening helps, the run fails quickly and the session stays usable.
     let never =
         Script::by(|_| Err(ModelFailure::ContextTooLong { message: "too long".to_owned() }));
-    let mut agent = Agent::new(never.clone(), memory, AgentSettings::default()).unwrap();
+    let mut agent = AgentLoop::new(never.clone(), memory, AgentSettings::default()).unwrap();
     agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(never.count() <= 4, "{}", never.count());
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentError, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow, FnTool,
-    MemoryToolSet, Toolbox,
+    AgentError, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow,
+    FnTool, MemoryToolSet, Toolbox,
 };
 use tome_contents::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 use tome_llm::{CancelToken, ChatMessage, ChatRequest, ContentPart};
@@ -58,7 +58,7 @@ fn ten_thousand_turns_take_no_more_space_than_sixty() {
     let memory = Arc::new(Paper::new());
     let compact_by = CompactionStrategy::Summarizer(Arc::new(Brief));
     let settings = AgentSettings { compaction: compact_by, ..settings(60_000) };
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     let (mut sizes, mut grown, mut before) = (Vec::new(), 0, None::<ChatRequest>);
     for turn in 0..TURNS {
         let prompt = format!("turn {turn}: please look at file_{turn}.rs {}", "again ".repeat(20));
@@ -89,7 +89,7 @@ fn the_context_is_ordered_from_stable_to_changing() {
     let overview = "# Working Memory\n\n## Current Task\nport the parser";
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), overview.to_owned());
     let model = Script::of(Vec::new());
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings(60_000)).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings(60_000)).unwrap();
     agent.run("hello", &mut |_| {}, &CancelToken::default()).unwrap();
     let request = model.last();
     assert_eq!(request.system.len(), 2);
@@ -127,7 +127,7 @@ fn a_huge_result_is_capped_with_a_pointer_to_the_rest() {
     let mut settings = settings(30_000);
     settings.tools = settings.tools.with_tool(huge);
     let memory = Arc::new(Paper::new());
-    let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings).unwrap();
     agent.run("dump it", &mut |_| {}, &CancelToken::default()).unwrap();
     let request = model.last();
     assert!(ContextWindow::request_tokens(&request) < 30_000);
@@ -145,9 +145,9 @@ fn a_too_small_window_is_an_error() {
     let model = Script::of(Vec::new());
     let mut tight = settings(4_000);
     tight.tools = Toolbox::new(MemoryToolSet::Full);
-    let refused = Agent::new(model.clone(), Arc::new(Paper::new()), tight).err().unwrap();
+    let refused = AgentLoop::new(model.clone(), Arc::new(Paper::new()), tight).err().unwrap();
     assert!(matches!(refused, AgentError::WindowTooSmall(_)), "{refused}");
-    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings(4_000)).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), Arc::new(Paper::new()), settings(4_000)).unwrap();
     let long = "long ".repeat(20_000);
     for _ in 0..5 {
         agent.run(&long, &mut |_| {}, &CancelToken::default()).unwrap();

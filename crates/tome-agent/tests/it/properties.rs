@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentSettings, ContextSettings, ContextWindow, FnTool, MemoryToolSet, Toolbox,
+    AgentLoop, AgentSettings, ContextSettings, ContextWindow, FnTool, MemoryToolSet, Toolbox,
 };
 use tome_llm::{CancelToken, ChatResponse, ContentPart, ModelFailure, StopReason, ToolCall, Usage};
 
@@ -92,7 +92,7 @@ proptest! {
         });
         let memory = Arc::new(Paper::new());
         let stop = Arc::new(Mutex::new(CancelToken::default()));
-        let mut agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
+        let mut agent = AgentLoop::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
         for (n, prompt) in prompts.iter().enumerate() {
             let fresh = CancelToken::default();
             *stop.lock().unwrap() = fresh.clone();
@@ -103,11 +103,11 @@ proptest! {
                 let kept = events.len().saturating_sub(cuts[n]);
                 events.truncate(kept);
                 drop(events);
-                agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
+                agent = AgentLoop::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
             }
         }
         let last = Script::of(Vec::new());
-        let mut agent = Agent::new(last.clone(), memory, settings(&stop)).unwrap();
+        let mut agent = AgentLoop::new(last.clone(), memory, settings(&stop)).unwrap();
         agent.run("and now?", &mut |_| {}, &CancelToken::default()).unwrap();
         check(&last.last());
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tome_agent::{
-    Agent, AgentError, AgentSettings, ContextWindow, Memory, MemoryTools, ReflectionSettings,
+    AgentError, AgentLoop, AgentSettings, ContextWindow, Memory, MemoryTools, ReflectionSettings,
     SessionActivity, SkipReason, find_skip_reason, reflect,
 };
 use tome_llm::{CancelToken, ChatResponse, ModelFailure};
@@ -41,12 +41,12 @@ fn reflection_runs_only_for_substantial_sessions() {
 fn talked(
     fixture: &Fixture,
     replies: Vec<Result<ChatResponse, ModelFailure>>,
-) -> (Agent, Arc<Script>) {
+) -> (AgentLoop, Arc<Script>) {
     let mut all = vec![Ok(says("hello Zhang San")), Ok(says("fixed")), Ok(says("bye"))];
     all.extend(replies);
     let model = Script::of(all);
     let memory = Arc::new(fixture.open("s1"));
-    let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), memory, AgentSettings::default()).unwrap();
     for prompt in ["I'm Zhang San", "fix the logger that leaks to stdout", "thanks"] {
         agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
     }

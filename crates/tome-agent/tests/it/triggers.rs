@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tome_agent::{Agent, AgentEvent, AgentSettings, FnTool, MemoryToolSet, PlanTool, Toolbox};
+use tome_agent::{AgentEvent, AgentLoop, AgentSettings, FnTool, MemoryToolSet, PlanTool, Toolbox};
 use tome_llm::{CancelToken, ChatResponse, ContentPart};
 
 use crate::fixture::Fixture;
@@ -27,7 +27,7 @@ fn settings() -> AgentSettings {
 /// Returns the reasons of all injections, in order, in one run over these replies.
 fn injected(replies: Vec<ChatResponse>, prompt: &str) -> (Vec<&'static str>, Arc<Script>, String) {
     let model = Script::of(replies.into_iter().map(Ok).collect());
-    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut why = Vec::new();
     let on_event = &mut |event: AgentEvent<'_>| {
         if let AgentEvent::Injected { why: one, .. } = event {
@@ -98,7 +98,7 @@ fn frustration_is_a_strong_signal() {
 #[test]
 fn an_outdated_overview_triggers_a_reminder() {
     let model = Script::of(Vec::new());
-    let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
+    let mut agent = AgentLoop::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut at = Vec::new();
     for turn in 0..25 {
         let on_event = &mut |event: AgentEvent<'_>| {
@@ -116,7 +116,7 @@ fn an_outdated_overview_triggers_a_reminder() {
 fn injections_are_recorded() {
     let fixture = Fixture::new();
     let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
-    let mut agent = Agent::new(model, Arc::new(fixture.open("s1")), settings()).unwrap();
+    let mut agent = AgentLoop::new(model, Arc::new(fixture.open("s1")), settings()).unwrap();
     agent.run("wtf, I told you not to touch it", &mut |_| {}, &CancelToken::default()).unwrap();
     let record = std::fs::read_to_string(fixture.files("injections.jsonl").remove(0)).unwrap();
     assert!(record.contains(r#""moment":"stop","why":"store","agent":"tome""#), "{record}");

@@ -3,7 +3,7 @@
 use ratatui::crossterm::event::{KeyCode, KeyModifiers};
 
 use super::*;
-use crate::filters::{Period, SearchScope, Speaker};
+use crate::filters::{ScopeFilter, SpeakerFilter, TimeFilter};
 use crate::item::{ContentsPage, ItemTarget};
 use crate::test_items::{contents_page, hit, note, session, sessions};
 
@@ -46,7 +46,7 @@ fn words(request: &Request) -> String {
 
 fn answer_list(browser: &mut Browser, request: Request, items: Vec<Item>) -> Vec<Effect> {
     let page = ListPage { items, ..ListPage::default() };
-    browser.update(Input::Answer(request, Ok(Answer::List(page))))
+    browser.update(Input::Answer(request, Ok(BrowseAnswer::List(page))))
 }
 
 /// A browser with the latest sessions, whose list has the focus.
@@ -93,17 +93,17 @@ fn letters_act_in_the_list_and_with_alt_in_the_search_field() {
     assert_eq!((browser.hits.chosen, browser.search.text().as_str()), (1, ""));
     let filtered = requests(&type_text(&mut browser, "pawsu"));
     assert_eq!(filtered.len(), 5);
-    assert_eq!(browser.filters.range, Range::All);
+    assert_eq!(browser.filters.range, ProjectRange::All);
     assert_eq!(browser.filters.agent.as_deref(), Some("claude-code"));
-    assert_eq!(browser.filters.period, Period::Today);
-    assert_eq!(browser.filters.scope, SearchScope::Sessions);
-    assert_eq!(browser.filters.speaker, Speaker::User);
+    assert_eq!(browser.filters.period, TimeFilter::Today);
+    assert_eq!(browser.filters.scope, ScopeFilter::Sessions);
+    assert_eq!(browser.filters.speaker, SpeakerFilter::User);
     press(&mut browser, KeyCode::Char('/'));
     type_text(&mut browser, "w");
-    assert_eq!((browser.filters.period, browser.search.text().as_str()), (Period::Today, "w"));
+    assert_eq!((browser.filters.period, browser.search.text().as_str()), (TimeFilter::Today, "w"));
     let alt = KeyEvent::new(KeyCode::Char('w'), KeyModifiers::ALT);
     browser.update(Input::Key(alt));
-    assert_eq!((browser.filters.period, browser.search.text().as_str()), (Period::Week, "w"));
+    assert_eq!((browser.filters.period, browser.search.text().as_str()), (TimeFilter::Week, "w"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_session_is_resumed_after_a_question() {
     let mut browser = listed();
     let request = last_request(&press(&mut browser, KeyCode::Char('r')));
     let command = crate::test_items::resume_command();
-    let answer = Ok(Answer::Resume(command.clone()));
+    let answer = Ok(BrowseAnswer::Resume(command.clone()));
     browser.update(Input::Answer(request.clone(), answer.clone()));
     assert_eq!(press(&mut browser, KeyCode::Esc), [], "closes the question only");
     browser.update(Input::Answer(request, answer));
@@ -142,7 +142,7 @@ fn a_session_is_resumed_after_a_question() {
 fn the_contents_are_walked_down_and_up() {
     let mut browser = listed();
     let open = |browser: &mut Browser, effects: &[Effect], page: ContentsPage| {
-        browser.update(Input::Answer(last_request(effects), Ok(Answer::Contents(page))))
+        browser.update(Input::Answer(last_request(effects), Ok(BrowseAnswer::Contents(page))))
     };
     let node = |effects: &[Effect]| match last_request(effects).kind {
         RequestKind::Contents { node, .. } => node,
@@ -199,7 +199,7 @@ fn more_entries_are_requested_near_the_end() {
         (0..count).map(|number| session(&format!("s{number}"), "Fix it")).collect()
     };
     let page = |count| ListPage { items: many(count), has_more: true, ..ListPage::default() };
-    browser.update(Input::Answer(last_request(&effects), Ok(Answer::List(page(30)))));
+    browser.update(Input::Answer(last_request(&effects), Ok(BrowseAnswer::List(page(30)))));
     let effects = press(&mut browser, KeyCode::PageDown);
     assert_eq!(requests(&effects).len(), 1, "the preview only");
     let effects: Vec<Effect> =
@@ -207,7 +207,7 @@ fn more_entries_are_requested_near_the_end() {
     let request = last_request(&effects);
     assert!(matches!(&request.kind, RequestKind::List(query) if query.limit == 60));
     let chosen = browser.hits.chosen;
-    browser.update(Input::Answer(request, Ok(Answer::List(page(60)))));
+    browser.update(Input::Answer(request, Ok(BrowseAnswer::List(page(60)))));
     assert_eq!((browser.hits.chosen, browser.hits.items.len()), (chosen, 60));
 }
 

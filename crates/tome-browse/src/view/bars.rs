@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 use tome_terminal::{display_width, format_counted, truncate_end, truncate_start};
 
 use super::fit_spans;
-use crate::filters::{Period, Range, SearchScope, Speaker};
+use crate::filters::{ProjectRange, ScopeFilter, SpeakerFilter, TimeFilter};
 use crate::item::ListKind;
 use crate::state::{Browser, Focus, Page};
 use crate::text::{clean_line, clean_text};
@@ -97,7 +97,7 @@ pub(super) fn draw_contents_head(frame: &mut Frame<'_>, area: Rect, browser: &Br
 pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     let (theme, filters) = (browser.theme(), &browser.filters);
     let range = match (filters.range, &browser.setup.project) {
-        (Range::Project, Some(project)) => clean_text(project),
+        (ProjectRange::Project, Some(project)) => clean_text(project),
         _ => "all projects".to_owned(),
     };
     let agent = filters.agent.as_deref().map(clean_text);
@@ -106,11 +106,11 @@ pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser)
         let is_agent = agent.is_some();
         all.push(("a", agent.unwrap_or_else(|| "any agent".to_owned()), is_agent));
         let period = filters.period;
-        all.push(("w", period.label().to_owned(), period != Period::Any));
+        all.push(("w", period.label().to_owned(), period != TimeFilter::Any));
         let scope = filters.scope;
-        all.push(("s", scope.label().to_owned(), scope != SearchScope::All));
+        all.push(("s", scope.label().to_owned(), scope != ScopeFilter::All));
         let speaker = filters.speaker;
-        all.push(("u", speaker.label().to_owned(), speaker != Speaker::Anyone));
+        all.push(("u", speaker.label().to_owned(), speaker != SpeakerFilter::Anyone));
     }
     let has_keys = browser.focus == Focus::List;
     let mut parts: Vec<(String, Style)> = Vec::new();

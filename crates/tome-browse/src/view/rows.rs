@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use tome_terminal::{display_width, truncate_end};
 
-use crate::filters::{Range, SearchScope};
+use crate::filters::{ProjectRange, ScopeFilter};
 use crate::item::{Item, ListKind};
 use crate::state::{Browser, Page};
 use crate::text::{clean_text, mark_spans};
@@ -63,7 +63,7 @@ pub(super) fn draw_list(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     }
     let rows = usize::from(area.height);
     let shown: Vec<&Item> = list.items.iter().skip(list.first_shown).take(rows).collect();
-    let shows_project = browser.filters.range == Range::All;
+    let shows_project = browser.filters.range == ProjectRange::All;
     let columns = Columns::fit(&shown, usize::from(area.width), shows_project);
     for ((index, item), row) in (list.first_shown..).zip(shown).zip(area.rows()) {
         let is_chosen = index == list.chosen;
@@ -111,9 +111,9 @@ fn draw_nothing(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     }
     let filters = &browser.filters;
     let is_filtered = filters.agent.is_some()
-        || filters.period != crate::filters::Period::Any
-        || filters.speaker != crate::filters::Speaker::Anyone
-        || filters.scope != SearchScope::All;
+        || filters.period != crate::filters::TimeFilter::Any
+        || filters.speaker != crate::filters::SpeakerFilter::Anyone
+        || filters.scope != ScopeFilter::All;
     let first = match (is_search, browser.kind) {
         (false, _) => "no contents yet",
         (true, ListKind::Sessions) if is_filtered => "no sessions match these filters",
@@ -122,7 +122,7 @@ fn draw_nothing(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
         (true, ListKind::Hits) => "nothing relevant",
     };
     let mut lines = vec![first.to_owned()];
-    if filters.range == Range::Project {
+    if filters.range == ProjectRange::Project {
         lines.push("p in the list searches all projects".to_owned());
     }
     if is_filtered && browser.kind == ListKind::Hits {

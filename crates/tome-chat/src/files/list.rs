@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tome_agent::Tool;
+use tome_agent::CustomTool;
 use tome_llm::{CancelToken, ToolDefinition};
 
 use super::gitignore::NamePattern;
@@ -15,7 +15,7 @@ const LISTED_MAX: usize = 400;
 
 pub struct ListFiles(pub Arc<ProjectRoot>);
 
-impl Tool for ListFiles {
+impl CustomTool for ListFiles {
     fn definition(&self) -> ToolDefinition {
         ToolDefinition {
             name: "list_files".to_owned(),

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tome_agent::Tool;
+use tome_agent::CustomTool;
 use tome_llm::{CancelToken, ToolDefinition};
 use tome_terminal::{format_bytes, format_count};
 
@@ -22,7 +22,7 @@ const BINARY_CHECK_BYTES: usize = 8 * 1024;
 
 pub struct ReadFile(pub Arc<ProjectRoot>);
 
-impl Tool for ReadFile {
+impl CustomTool for ReadFile {
     fn definition(&self) -> ToolDefinition {
         ToolDefinition {
             name: "read_file".to_owned(),

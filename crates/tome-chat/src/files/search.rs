@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
-use tome_agent::Tool;
+use tome_agent::CustomTool;
 use tome_llm::{CancelToken, ToolDefinition};
 use tome_terminal::{format_bytes, one_line};
 
@@ -30,7 +30,7 @@ const REGEX_BYTES_MAX: usize = 1024 * 1024;
 
 pub struct SearchFiles(pub Arc<ProjectRoot>);
 
-impl Tool for SearchFiles {
+impl CustomTool for SearchFiles {
     fn definition(&self) -> ToolDefinition {
         ToolDefinition {
             name: "search_files".to_owned(),

@@ -7,7 +7,7 @@ use regex::Regex;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intent {
     /// A fact to write into a note.
-    Learn(Fact),
+    Learn(FactNote),
     /// A question about the user's name.
     AskName,
     /// A question about the notes, optionally on a topic.
@@ -34,9 +34,9 @@ pub enum Intent {
     Other,
 }
 
-/// A fact and its note.
+/// A fact that the user stated, and the note that keeps it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fact {
+pub struct FactNote {
     pub path: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
@@ -63,7 +63,7 @@ static INTENT_PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| 
             r#"(?i)^(?:search|grep)(?: the files)?(?: for)?\s+["']?(?P<it>[^"']+?)["']?\s*$"#,
         ),
         ("files", r"(?i)\b(?:list|show|which|what) (?:the |are the )?files\b"),
-        ("told", r"(?i)\b(?:we|i) (?:just )?(?:fixed|solved|found|repaired)\b"),
+        ("reported_fix", r"(?i)\b(?:we|i) (?:just )?(?:fixed|solved|found|repaired)\b"),
         ("name", r"(?i)\b(?:my name is|call me)\s+(?P<it>[\p{L}][\p{L}\p{M}'’.\- ]*)"),
         (
             "name",
@@ -98,12 +98,12 @@ impl Intent {
                 "read" => Self::Read { path: it.to_owned() },
                 "search" => Self::Search { query: it.to_owned() },
                 "files" => Self::Files,
-                "told" => Self::ReportedFix,
+                "reported_fix" => Self::ReportedFix,
                 "greeting" => Self::Greeting,
-                "name" => Self::Learn(Fact::from_name(it)),
-                "prefer" => Self::Learn(Fact::about_user(it)),
-                "remember" if is_about_user(it) => Self::Learn(Fact::about_user(it)),
-                _ => Self::Learn(Fact::about_project(it)),
+                "name" => Self::Learn(FactNote::from_name(it)),
+                "prefer" => Self::Learn(FactNote::about_user(it)),
+                "remember" if is_about_user(it) => Self::Learn(FactNote::about_user(it)),
+                _ => Self::Learn(FactNote::about_project(it)),
             };
         }
         Self::Other
@@ -116,7 +116,7 @@ fn is_about_user(text: &str) -> bool {
         .is_some_and(|word| matches!(word.to_lowercase().as_str(), "i" | "my" | "i'm"))
 }
 
-impl Fact {
+impl FactNote {
     fn from_name(text: &str) -> Self {
         let name =
             text.split(" and ").next().unwrap_or(text).trim().trim_end_matches(['.', ',', '!']);

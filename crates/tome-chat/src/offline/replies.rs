@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_llm::ChatResponse;
 use tome_text::content_words;
 
-use super::intent::{Fact, Intent};
+use super::intent::{FactNote, Intent};
 use super::turn::{CompletedCall, OfflineTurn};
 
 /// Notes read per question.
@@ -47,7 +47,7 @@ pub fn next_reply(turn: &OfflineTurn<'_>) -> ChatResponse {
 }
 
 /// Reads the note, then adds or corrects the fact.
-fn learn_fact(turn: &OfflineTurn<'_>, fact: &Fact) -> ChatResponse {
+fn learn_fact(turn: &OfflineTurn<'_>, fact: &FactNote) -> ChatResponse {
     let changed = turn.done.iter().rev().find(|done| done.call.name != "memory_read");
     if let Some(done) = changed {
         return ChatResponse::from_text(match done.text() {
@@ -80,7 +80,7 @@ fn learn_fact(turn: &OfflineTurn<'_>, fact: &Fact) -> ChatResponse {
 
 /// Returns the line to replace and its replacement: the existing line of a single-valued fact, or
 /// the last line with the new one appended.
-fn line_change(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
+fn line_change(text: &str, fact: &FactNote, bullet: &str) -> (String, String) {
     let opening = fact.single.map(|kind| format!("- {kind}:"));
     let same = opening.and_then(|opening| text.lines().find(|line| line.starts_with(&opening)));
     if let Some(line) = same {

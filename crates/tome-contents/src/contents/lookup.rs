@@ -14,7 +14,7 @@ use tome_home::HomeError;
 /// A node with its project, parent and children.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LocatedNode {
-    /// The project of the node.
+    /// Root folder of the node's project.
     pub project: String,
     /// The requested version of the node.
     pub node: Node,

@@ -31,7 +31,6 @@ pub(super) struct EventTexts {
     texts: Vec<EventText>,
 }
 
-/// One text of an event.
 struct EventText {
     event: usize,
     text: String,

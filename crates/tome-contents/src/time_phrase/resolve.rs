@@ -82,7 +82,7 @@ impl<'a> ReferenceTime<'a> {
     fn resolve_simple(&self, phrase: &ParsedPhrase, anchor: Date) -> Option<ResolvedRange> {
         let values = &phrase.values;
         match phrase.meaning {
-            PhraseMeaning::DaysBack(count) => one_day(subtract(self.today, count.days())?),
+            PhraseMeaning::DaysBack(count) => one_day(subtract_distance(self.today, count.days())?),
             PhraseMeaning::Back(count) => self.resolve_unit_back(values.unit?, count),
             PhraseMeaning::AgoBetween(from, to) => self.resolve_ago_between(values.unit?, from, to),
             PhraseMeaning::Weekend => {
@@ -121,25 +121,29 @@ impl<'a> ReferenceTime<'a> {
     }
 
     fn resolve_unit_back(&self, unit: TimeUnit, count: i64) -> Option<ResolvedRange> {
-        let monday = || subtract(self.today, (count.checked_mul(7)?).days()).map(week_start);
+        let monday =
+            || subtract_distance(self.today, (count.checked_mul(7)?).days()).map(week_start);
         match unit {
             TimeUnit::Minute | TimeUnit::Hour => None,
-            TimeUnit::Day => one_day(subtract(self.today, count.days())?),
+            TimeUnit::Day => one_day(subtract_distance(self.today, count.days())?),
             TimeUnit::Week => Some(period_range(Period::week_containing(monday()?))),
             TimeUnit::Weekend => {
-                let saturday = add(monday()?, 5.days())?;
-                day_range(saturday, add(saturday, 1.day())?)
+                let saturday = add_distance(monday()?, 5.days())?;
+                day_range(saturday, add_distance(saturday, 1.day())?)
             }
             TimeUnit::Month => {
-                let first = subtract(self.today.first_of_month(), count.months())?;
+                let first = subtract_distance(self.today.first_of_month(), count.months())?;
                 Some(period_range(Period::Month(first.year(), first.month())))
             }
             TimeUnit::Quarter => {
-                let first = subtract(quarter_start(self.today)?, (count.checked_mul(3)?).months())?;
+                let first = subtract_distance(
+                    quarter_start(self.today)?,
+                    (count.checked_mul(3)?).months(),
+                )?;
                 quarter_range(first)
             }
             TimeUnit::Year => {
-                let first = subtract(self.today.first_of_year(), count.years())?;
+                let first = subtract_distance(self.today.first_of_year(), count.years())?;
                 Some(period_range(Period::Year(first.year())))
             }
         }
@@ -183,7 +187,7 @@ impl<'a> ReferenceTime<'a> {
             TimeUnit::Quarter => count.checked_mul(3)?.months(),
             TimeUnit::Year => count.years(),
         };
-        day_range(add(subtract(self.today, distance)?, 1.day())?, self.today)
+        day_range(add_distance(subtract_distance(self.today, distance)?, 1.day())?, self.today)
     }
 
     /// The last hours or minutes, including now.
@@ -196,12 +200,14 @@ impl<'a> ReferenceTime<'a> {
     fn resolve_weekday(&self, day: i8, which: WhichPeriod, anchor: Date) -> Option<ResolvedRange> {
         let day = Weekday::from_monday_one_offset(day).ok()?;
         one_day(match which {
-            WhichPeriod::Latest => subtract(anchor, i64::from(day.until(anchor.weekday())).days())?,
+            WhichPeriod::Latest => {
+                subtract_distance(anchor, i64::from(day.until(anchor.weekday())).days())?
+            }
             WhichPeriod::Last => self.today.nth_weekday(-1, day).ok()?,
             WhichPeriod::This | WhichPeriod::LastWeek => {
                 let week = if which == WhichPeriod::LastWeek { 7 } else { 0 };
-                let monday = week_start(subtract(self.today, week.days())?);
-                add(monday, i64::from(day.to_monday_zero_offset()).days())?
+                let monday = week_start(subtract_distance(self.today, week.days())?);
+                add_distance(monday, i64::from(day.to_monday_zero_offset()).days())?
             }
         })
     }
@@ -281,11 +287,11 @@ impl<'a> ReferenceTime<'a> {
     }
 }
 
-fn subtract(date: Date, distance: Distance) -> Option<Date> {
+fn subtract_distance(date: Date, distance: Distance) -> Option<Date> {
     date.checked_sub(distance).ok()
 }
 
-fn add(date: Date, distance: Distance) -> Option<Date> {
+fn add_distance(date: Date, distance: Distance) -> Option<Date> {
     date.checked_add(distance).ok()
 }
 
@@ -352,5 +358,5 @@ fn quarter_start(date: Date) -> Option<Date> {
 }
 
 fn quarter_range(first: Date) -> Option<ResolvedRange> {
-    day_range(first, add(first, 2.months())?.last_of_month())
+    day_range(first, add_distance(first, 2.months())?.last_of_month())
 }

@@ -10,5 +10,5 @@
 
 mod contents;
 mod extract;
-mod polish;
+mod model_summarizer;
 mod time_phrases;

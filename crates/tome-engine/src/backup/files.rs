@@ -149,7 +149,7 @@ pub(crate) fn push_file(
         };
         let rest = buffer.split_off(whole);
         if !buffer.is_empty() || is_end {
-            out.push(&part(owner, path, &buffer, is_end))?;
+            out.push(&build_file_part(owner, path, &buffer, is_end))?;
         }
         buffer = rest;
         if is_end {
@@ -170,7 +170,7 @@ fn whole_chars(buffer: &[u8]) -> usize {
     }
 }
 
-fn part(owner: FileOwner<'_>, path: &str, bytes: &[u8], last: bool) -> Record {
+fn build_file_part(owner: FileOwner<'_>, path: &str, bytes: &[u8], last: bool) -> Record {
     let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
     Record::File {
         project: owner.project.map(str::to_owned),

@@ -27,7 +27,7 @@ pub struct LedgerMark {
 /// The part of an interrupted backup that can be kept.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PartialBackup {
-    /// Its blocks.
+    /// Number of verified blocks.
     pub blocks: u64,
     /// Their size in the file.
     pub bytes: u64,
@@ -39,7 +39,7 @@ pub struct PartialBackup {
     pub config: Option<String>,
     /// The projects in it, each with its last record.
     pub projects: Vec<Value>,
-    /// Its events.
+    /// Number of events in those blocks.
     pub events: u64,
     /// How far each ledger was read.
     pub ledgers: Vec<LedgerMark>,
@@ -90,7 +90,6 @@ impl PartialBackup {
         }
     }
 
-    /// The mark of a ledger.
     pub(crate) fn find_mark(&self, ledger: &str) -> Option<&LedgerMark> {
         self.ledgers.iter().find(|mark| mark.ledger == ledger)
     }

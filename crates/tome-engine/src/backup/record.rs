@@ -77,9 +77,9 @@ pub enum Record {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupCounts {
-    /// Projects.
+    /// Projects, each counted once.
     pub projects: u64,
-    /// Events.
+    /// Events of all ledgers.
     pub events: u64,
     /// Notes of all notebooks.
     pub notes: u64,

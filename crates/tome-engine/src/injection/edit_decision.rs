@@ -7,7 +7,7 @@ use tome_ledger::{EventRange, ScanDirection};
 use tome_model::{Event, EventKind, Millis, SessionId};
 use tome_recall::Claim;
 use tome_text::{content_stems, stem};
-use tome_topics::{FileDecision, normalize_path};
+use tome_topics::{FileDecision, resolve_repository_path};
 
 use super::Injector;
 use super::compose::InjectionText;
@@ -38,7 +38,7 @@ const NAME_CHARS_MAX: usize = 40;
 pub struct FileEdit {
     /// The project's root.
     pub project: String,
-    /// The session.
+    /// The session of the agent that edits.
     pub session: SessionId,
     /// The subagent that edits; empty for the agent itself.
     pub subagent: String,
@@ -70,7 +70,7 @@ impl Injector {
             .files
             .iter()
             .take(FILES_MAX)
-            .filter_map(|path| normalize_path(path, &edit.cwd, &edit.project))
+            .filter_map(|path| resolve_repository_path(path, &edit.cwd, &edit.project))
             .filter(|path| !given.contains(&key(path)))
             .collect();
         if paths.is_empty() {

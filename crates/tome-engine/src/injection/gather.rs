@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::{Millis, Scope, SessionId};
 use tome_notebook::{NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE};
 
@@ -305,8 +305,8 @@ impl StartParts {
 
 /// Whether a hit is useful by itself: not a whole period, nor a guide to using memory.
 fn is_useful_hint(hit: &RecallHit) -> bool {
-    let is_period = hit.source == EntrySource::Node && hit.kind != "segment";
-    let is_guide = hit.source == EntrySource::Lesson
+    let is_period = hit.source == RecordKind::Node && hit.kind != "segment";
+    let is_guide = hit.source == RecordKind::Lesson
         && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
     !is_period && !is_guide
 }

@@ -25,7 +25,7 @@ const FILE_BYTES_MAX: u64 = 512 * 1024;
 /// Damaged lines reported by number.
 const LISTED_MAX: usize = 20;
 
-/// An injection.
+/// An injection, as a line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InjectionRecord {
     /// Time in milliseconds since 1970.
@@ -35,9 +35,9 @@ pub struct InjectionRecord {
     pub point: String,
     /// Reason: `startup`, `resume`, `hints`, `decision`, `subagent`, `replan`, `store`, `overview`.
     pub why: String,
-    /// The agent.
+    /// Name of the agent that received it.
     pub agent: String,
-    /// The session.
+    /// Id of the session that received it.
     pub session_id: String,
     /// The project's root.
     pub project: String,

@@ -47,12 +47,12 @@ pub(super) struct InjectionState {
     pub triggers: Vec<u8>,
 }
 
-/// The task of a subagent, as the agent that starts it words it.
+/// The task of a subagent, as the agent that starts it phrases it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubagentTask {
     /// The kind of subagent.
     pub kind: String,
-    /// The task.
+    /// The task, as the agent phrased it.
     pub text: String,
 }
 

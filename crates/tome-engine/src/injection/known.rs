@@ -153,7 +153,7 @@ fn summarize_work(
     known.open_elsewhere = open
         .iter()
         .take(OPEN_MAX)
-        .map(|fact| cite(&format!("- {}: ", day(fact.at)), fact))
+        .map(|fact| format_cited_fact(&format!("- {}: ", format_day(fact.at)), fact))
         .collect();
     let latest = |kind: FactKind, most: usize| {
         let mut facts: Vec<&Fact> = all.iter().flat_map(|work| work.facts_of(kind)).collect();
@@ -183,13 +183,15 @@ fn summarize_work(
     );
     let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
     let corrections = corrections.iter().filter(|fact| !rule_texts.contains(fact.text.as_str()));
-    known
-        .how_to_work
-        .extend(corrections.map(|fact| quoted("The user corrected", &fact.text, &citation(fact))));
+    known.how_to_work.extend(
+        corrections.map(|fact| quoted("The user corrected", &fact.text, &format_citation(fact))),
+    );
     let decisions = latest(FactKind::Decision, DECISIONS_MAX);
-    known
-        .how_to_work
-        .extend(decisions.iter().map(|fact| cite(&format!("- Decided {}: ", day(fact.at)), fact)));
+    known.how_to_work.extend(
+        decisions
+            .iter()
+            .map(|fact| format_cited_fact(&format!("- Decided {}: ", format_day(fact.at)), fact)),
+    );
     known.how_to_work.extend(describe_checks(&best_checks(all)));
     known
 }
@@ -199,10 +201,10 @@ fn describe_checks(checks: &[&Fact]) -> Option<String> {
     let last = checks.iter().map(|fact| fact.at).max()?;
     let each = checks.iter().map(|fact| {
         let command = quote_line(&fact.text, COMMAND_CHARS_MAX);
-        format!("`{command}`{}", citation(fact))
+        format!("`{command}`{}", format_citation(fact))
     });
     let each: Vec<String> = each.collect();
-    Some(format!("- Check with {} (last passed {})", each.join(", "), day(last)))
+    Some(format!("- Check with {} (last passed {})", each.join(", "), format_day(last)))
 }
 
 /// The commands that check the whole project rather than one test or file, most used first.
@@ -236,12 +238,15 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     works.sort_by_key(|work| std::cmp::Reverse(last_at(work)));
     let describe = |work: &&Work| {
         let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
-        let day = day(last_at(work)?);
+        let day = format_day(last_at(work)?);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
         let outcome = find_work_outcome(work).map_or(String::new(), |(fact, text)| {
-            format!(" Result: {}{}", quote_line(text, EARLIER_CHARS_MAX), citation(fact))
+            format!(" Result: {}{}", quote_line(text, EARLIER_CHARS_MAX), format_citation(fact))
         });
-        Some(EarlierWork { session, line: format!("- {day}: {text}{}.{outcome}", citation(title)) })
+        Some(EarlierWork {
+            session,
+            line: format!("- {day}: {text}{}.{outcome}", format_citation(title)),
+        })
     };
     works.iter().filter_map(describe).take(EARLIER_MAX).collect()
 }
@@ -256,26 +261,33 @@ fn describe_branch(work: &Work) -> Vec<String> {
             many => format!(" ({many} commits)"),
         };
         let text = quote_line(&title.text, TEXT_CHARS_MAX);
-        lines.push(format!("- So far{commits}: {text}{}", citation(title)));
+        lines.push(format!("- So far{commits}: {text}{}", format_citation(title)));
     }
     let mut outcomes: Vec<&Fact> = work.facts_of(FactKind::Outcome).collect();
     outcomes.sort_by_key(|fact| std::cmp::Reverse(fact.at));
     outcomes.truncate(OUTCOMES_MAX);
     outcomes.reverse();
-    lines.extend(outcomes.iter().map(|fact| cite(&format!("- {}: ", day(fact.at)), fact)));
-    lines
-        .extend(work.facts_of(FactKind::Open).next_back().map(|fact| cite("- Still open: ", fact)));
+    lines.extend(
+        outcomes
+            .iter()
+            .map(|fact| format_cited_fact(&format!("- {}: ", format_day(fact.at)), fact)),
+    );
+    lines.extend(
+        work.facts_of(FactKind::Open)
+            .next_back()
+            .map(|fact| format_cited_fact("- Still open: ", fact)),
+    );
     lines
 }
 
-fn cite(label: &str, fact: &Fact) -> String {
-    format!("{label}{}{}", quote_line(&fact.text, TEXT_CHARS_MAX), citation(fact))
+fn format_cited_fact(label: &str, fact: &Fact) -> String {
+    format!("{label}{}{}", quote_line(&fact.text, TEXT_CHARS_MAX), format_citation(fact))
 }
 
-fn citation(fact: &Fact) -> String {
+fn format_citation(fact: &Fact) -> String {
     fact.grips().last().map_or(String::new(), |grip| format!(" [{grip}]"))
 }
 
-fn day(at: Millis) -> String {
+fn format_day(at: Millis) -> String {
     at.to_string().chars().take(10).collect()
 }

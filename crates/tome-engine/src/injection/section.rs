@@ -43,7 +43,7 @@ impl TextBlock {
     }
 
     pub(super) fn from_text(head: &str, text: &str, rest: String) -> Self {
-        let text = quote::neutralize(text);
+        let text = quote::neutralize_markers(text);
         let lines = text.trim_matches('\n').lines().map(clip_line).collect();
         Self { head: clip_line(head), lines, rest }
     }
@@ -55,7 +55,7 @@ impl TextBlock {
 
 /// Escapes marks and truncates a line.
 fn clip_line(text: &str) -> String {
-    let text = quote::neutralize(text).replace('\n', " ");
+    let text = quote::neutralize_markers(text).replace('\n', " ");
     let kept = tome_text::first_chars(&text, LINE_CHARS_MAX);
     if kept.len() < text.len() { format!("{kept}… [line cut]") } else { text }
 }

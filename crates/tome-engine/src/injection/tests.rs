@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::{Millis, SessionId, strip_injections};
 use tome_notebook::LessonKind;
 use tome_text::estimate_tokens;
@@ -160,7 +160,7 @@ fn hit(citation: &str, file: Option<&str>, session: Option<&str>, text: &str) ->
         id: citation.to_owned(),
         turn: tome_recall::HitTurn::default(),
         others: Vec::new(),
-        source: if file.is_some() { EntrySource::Note } else { EntrySource::Event },
+        source: if file.is_some() { RecordKind::Note } else { RecordKind::Event },
         citation: citation.to_owned(),
         file: file.map(str::to_owned),
         line: None,

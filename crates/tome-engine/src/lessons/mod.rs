@@ -56,7 +56,7 @@ pub struct LessonRecall {
 pub struct RecalledLesson {
     /// Type.
     pub kind: LessonKind,
-    /// Title.
+    /// One line that states the lesson.
     pub title: String,
     /// File in the coder's notebook.
     pub path: String,
@@ -113,7 +113,6 @@ pub(crate) fn recall_lessons(
     Ok(LessonRecall { lessons: lessons.collect(), keywords, kinds, files, hints })
 }
 
-/// A relevant lesson.
 struct RelevantLesson {
     lesson: RecalledLesson,
     confidence: Confidence,

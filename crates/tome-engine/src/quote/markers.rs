@@ -67,7 +67,7 @@ const LEAD_CHARS_MAX: usize = 12;
 
 /// Breaks every marker, removes escape sequences, and replaces characters that control a terminal
 /// or the direction of text.
-pub fn neutralize(text: &str) -> Cow<'_, str> {
+pub fn neutralize_markers(text: &str) -> Cow<'_, str> {
     let text = strip_controls(text);
     match break_markers(&text) {
         Some(broken) => Cow::Owned(broken),

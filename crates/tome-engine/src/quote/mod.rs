@@ -13,7 +13,7 @@ mod tests;
 use tome_model::{INJECTION_CLOSE, INJECTION_OPEN};
 use tome_text::{collapse_whitespace, truncate_chars};
 
-pub use markers::neutralize;
+pub use markers::neutralize_markers;
 pub use speaker::{HitOrigin, classify_origin, name_speaker};
 
 /// Tag name of the fence.
@@ -41,7 +41,7 @@ pub(crate) fn fence_lines(from: &str) -> [String; 2] {
 /// Fences a text, names its source and breaks all markers in it.
 pub fn quote_text(from: &str, text: &str) -> String {
     let [open, close] = fence_lines(from);
-    format!("{open}\n{}\n{close}", neutralize(text))
+    format!("{open}\n{}\n{close}", neutralize_markers(text))
 }
 
 /// Returns the body of a text made by [`quote_text`]; any other text unchanged.
@@ -54,5 +54,5 @@ pub fn strip_fence(text: &str) -> &str {
 
 /// Renders a text on one line with markers broken, truncated to `chars_max` characters with `…`.
 pub(crate) fn quote_line(text: &str, chars_max: usize) -> String {
-    truncate_chars(&neutralize(&collapse_whitespace(text)), chars_max)
+    truncate_chars(&neutralize_markers(&collapse_whitespace(text)), chars_max)
 }

@@ -1,6 +1,6 @@
 //! The author of a recorded text, and how far it is trusted.
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::EventKind;
 
 use super::quote_line;
@@ -23,28 +23,28 @@ pub enum HitOrigin {
 /// Names the author of a hit: `user`, `agent`, `tool output (WebFetch)`, or the kind of note.
 pub fn name_speaker(hit: &RecallHit) -> String {
     match (hit.source, hit.kind.parse::<EventKind>()) {
-        (EntrySource::Event | EntrySource::Grip, Ok(kind)) => {
+        (RecordKind::Event | RecordKind::Grip, Ok(kind)) => {
             name_event_speaker(kind, hit.tool.as_deref())
         }
-        (EntrySource::Event, Err(_)) => "session transcript".to_owned(),
-        (EntrySource::Node | EntrySource::Grip, _) => "summary".to_owned(),
-        (EntrySource::Note, _) => "project note".to_owned(),
-        (EntrySource::Detail, _) => "session note".to_owned(),
-        (EntrySource::Lesson, _) => "lesson".to_owned(),
+        (RecordKind::Event, Err(_)) => "session transcript".to_owned(),
+        (RecordKind::Node | RecordKind::Grip, _) => "summary".to_owned(),
+        (RecordKind::Note, _) => "project note".to_owned(),
+        (RecordKind::Detail, _) => "session note".to_owned(),
+        (RecordKind::Lesson, _) => "lesson".to_owned(),
     }
 }
 
 /// Classifies a hit by the origin of its text.
 pub fn classify_origin(hit: &RecallHit) -> HitOrigin {
     match (hit.source, hit.kind.parse::<EventKind>()) {
-        (EntrySource::Note | EntrySource::Detail | EntrySource::Lesson, _) => HitOrigin::Own,
-        (EntrySource::Event | EntrySource::Grip, Ok(EventKind::UserMessage)) => HitOrigin::Own,
+        (RecordKind::Note | RecordKind::Detail | RecordKind::Lesson, _) => HitOrigin::Own,
+        (RecordKind::Event | RecordKind::Grip, Ok(EventKind::UserMessage)) => HitOrigin::Own,
         (
-            EntrySource::Event | EntrySource::Grip,
+            RecordKind::Event | RecordKind::Grip,
             Ok(EventKind::AssistantMessage | EventKind::AssistantStop),
         ) => HitOrigin::Own,
-        (EntrySource::Node, _) => HitOrigin::Summary,
-        (EntrySource::Event | EntrySource::Grip, _) => HitOrigin::External,
+        (RecordKind::Node, _) => HitOrigin::Summary,
+        (RecordKind::Event | RecordKind::Grip, _) => HitOrigin::External,
     }
 }
 

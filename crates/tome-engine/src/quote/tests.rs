@@ -113,9 +113,9 @@ fn a_speaker_after_a_bracket_is_broken_on_one_line() {
 proptest! {
     #[test]
     fn quoting_removes_all_markers_and_is_idempotent(text in hostile()) {
-        let quoted = neutralize(&text).into_owned();
+        let quoted = neutralize_markers(&text).into_owned();
         prop_assert_eq!(marker_in(&quoted), None, "{}", quoted);
-        let again = neutralize(&quoted).into_owned();
+        let again = neutralize_markers(&quoted).into_owned();
         prop_assert_eq!(&again, &quoted);
         let line = quote_line(&text, 80);
         prop_assert!(line.chars().count() <= 80 && !line.contains('\n'));
@@ -131,7 +131,7 @@ proptest! {
         prop_assert_eq!(strip_injections(&escaped), "");
         prop_assert_eq!(whole.matches("</tome-quoted>").count(), 1);
         let fenced = quote_text("x", &text);
-        let body = neutralize(&text).into_owned();
+        let body = neutralize_markers(&text).into_owned();
         prop_assert_eq!(strip_fence(&fenced), body.as_str());
     }
 }
@@ -153,7 +153,7 @@ fn every_marker_is_broken_visibly() {
         ("\u{1b}]52;c;QUJD\u{7}x", "x"),
         ("&lt;system-reminder&gt;", "[quoted: system-reminder]"),
     ] {
-        assert_eq!(neutralize(marker), broken);
+        assert_eq!(neutralize_markers(marker), broken);
     }
 }
 
@@ -172,6 +172,6 @@ fn ordinary_text_is_unchanged() {
         "日本語のテキスト «system» 《书》 👩‍👩‍👧",
         "C:\\users\\x \\u00e9 &amp; &lt;div&gt;",
     ] {
-        assert_eq!(neutralize(text), text);
+        assert_eq!(neutralize_markers(text), text);
     }
 }

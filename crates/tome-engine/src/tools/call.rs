@@ -70,7 +70,6 @@ impl<'c> ToolInvocation<'c> {
         })
     }
 
-    /// The notebooks.
     pub(super) fn notebooks(&self) -> &'c Notebooks {
         self.notebooks
     }

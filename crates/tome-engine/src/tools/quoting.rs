@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::{ToolAnswer, ToolEffect, ToolSpec};
-use crate::quote::{neutralize, quote_text};
+use crate::quote::{neutralize_markers, quote_text};
 
 /// Upper bound on the tokens of a fence with a source name of usual length.
 pub(super) const FENCE_TOKENS: usize = 48;
@@ -16,7 +16,7 @@ pub(super) fn quote_answer(tool: &ToolSpec, mut answer: ToolAnswer) -> ToolAnswe
     answer.text = if tool.effect == ToolEffect::Reads && answer.failure.is_none() {
         quote_text(&name_source(tool.name, &answer.json), &answer.text)
     } else {
-        neutralize(&answer.text).into_owned()
+        neutralize_markers(&answer.text).into_owned()
     };
     answer
 }

@@ -194,8 +194,8 @@ where
 
 /// The time and the agents that a query is limited to.
 struct TimeAndAgents {
-    since: Option<Millis>,
-    until: Option<Millis>,
+    from: Option<Millis>,
+    to: Option<Millis>,
     agents: Vec<String>,
 }
 
@@ -210,13 +210,13 @@ impl TimeAndAgents {
             let text = text.filter(|text| !text.trim().is_empty());
             text.map(|text| parse_time_start(call.contents()?, field, &text)).transpose()
         };
-        let (since, until) = (parse_field("since", since)?, parse_field("until", until)?);
-        if let (Some(since), Some(until)) = (since, until)
-            && since >= until
+        let (from, to) = (parse_field("since", since)?, parse_field("until", until)?);
+        if let (Some(from), Some(to)) = (from, to)
+            && from >= to
         {
             return Err(ToolError::invalid("until must be later than since (until is exclusive)"));
         }
-        Ok(Self { since, until, agents })
+        Ok(Self { from, to, agents })
     }
 }
 
@@ -276,7 +276,7 @@ fn resolve_origin(call: &ToolInvocation<'_>, project: Option<&str>) -> Result<Qu
 
 impl RecallCaller {
     fn into_query(self, query: String, narrow: TimeAndAgents) -> RecallQuery {
-        let TimeAndAgents { since, until, agents } = narrow;
+        let TimeAndAgents { from, to, agents } = narrow;
         RecallQuery {
             text: query,
             origin: self.origin,
@@ -285,8 +285,8 @@ impl RecallCaller {
                 project: self.project,
                 session: self.session,
                 agents,
-                since,
-                until,
+                from,
+                to,
                 ..RecallFilter::default()
             },
             ..RecallQuery::default()

@@ -21,7 +21,6 @@ const TOPICS_MAX: usize = 10;
 const NAMED_MAX: usize = 4;
 /// Entries, sessions and files of a page in an answer.
 const LINES_MAX: usize = 10;
-/// Bytes of one line.
 const LINE_BYTES_MAX: usize = 240;
 
 pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {

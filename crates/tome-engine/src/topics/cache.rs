@@ -90,7 +90,6 @@ pub(super) struct TopicCache {
 }
 
 impl TopicCache {
-    /// Returns the topics of a project.
     pub(super) fn find(&mut self, store: &Path, project: &str) -> Option<CachedTopics> {
         let at = self.find_index(store, project)?;
         let entry = self.entries.remove(at);

@@ -5,7 +5,7 @@ use tome_home::{HomeError, Store};
 use tome_model::{CommandOutcome, FactKind, Node};
 use tome_topics::{
     CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
-    normalize_path,
+    resolve_repository_path,
 };
 
 /// Characters of a segment's text that are embedded.
@@ -85,7 +85,7 @@ fn is_kept(kind: FactKind) -> bool {
 }
 
 fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
-    let relative = |path: &str| normalize_path(path, &turn.cwd, project);
+    let relative = |path: &str| resolve_repository_path(path, &turn.cwd, project);
     let files = turn.files.iter().filter_map(|file| {
         Some(FileRecord {
             path: relative(&file.path)?,
@@ -123,7 +123,7 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
                 // Topics count what passed and failed; a record has no other outcome.
                 outcome: match run.outcome {
                     CommandOutcome::TimedOut => CommandOutcome::Unknown,
-                    told => told,
+                    outcome => outcome,
                 },
                 number: run.number,
                 at: run.at,

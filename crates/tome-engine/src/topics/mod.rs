@@ -20,7 +20,7 @@ use tome_contents::Contents;
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{HomeError, Projection, ProjectionReport, Store, Stores, layout, write_atomic};
 use tome_model::{Clock, Level, Millis, NodeId};
-use tome_topics::{GroupIds, SegmentRecord, TopicMap, normalize_path};
+use tome_topics::{GroupIds, SegmentRecord, TopicMap, resolve_repository_path};
 
 use cache::{CachedTopics, Clustering, TopicCache, TopicsVersion};
 use convert::{PendingRecord, build_record};
@@ -426,7 +426,7 @@ impl Projection for Topics {
 
 /// The path of a file relative to the project, as a person or an agent wrote it from a folder.
 pub fn path_in_project(path: &str, cwd: &str, root: &str) -> String {
-    let inside = normalize_path(path, cwd, root);
+    let inside = resolve_repository_path(path, cwd, root);
     inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned())
 }
 

@@ -277,8 +277,8 @@ fn foreign_lines_keep_their_numbers() {
 
 #[test]
 fn a_missing_or_truncated_file_is_rebuilt() {
-    type Damage = fn(&str) -> Option<String>;
-    let damages: [Damage; 5] = [
+    type DamageFn = fn(&str) -> Option<String>;
+    let damages: [DamageFn; 5] = [
         |_| None,
         |_| Some(String::new()),
         |text| Some(text.lines().take(2).map(|line| format!("{line}\n")).collect()),

@@ -8,7 +8,7 @@ use tantivy::{BitSet, DocId, Term};
 
 use super::schema::IndexFields;
 use super::snapshot::SegmentSnapshot;
-use crate::{EntryFilter, EntrySource};
+use crate::{EntryFilter, RecordKind};
 
 pub(crate) enum DocFilter {
     All,
@@ -108,25 +108,25 @@ impl DocFilter {
 
     /// Keeps the documents within the filter's time range.
     fn retain_time_range(&mut self, filter: &EntryFilter, segment: &SegmentSnapshot) {
-        if (filter.since.is_none() && filter.until.is_none()) || matches!(self, Self::None) {
+        if (filter.from.is_none() && filter.to.is_none()) || matches!(self, Self::None) {
             return;
         }
-        let since = filter.since.map_or(0, |since| since.0);
-        let Some(last) = filter.until.map_or(Some(u64::MAX), |until| until.0.checked_sub(1)) else {
+        let from = filter.from.map_or(0, |from| from.0);
+        let Some(last) = filter.to.map_or(Some(u64::MAX), |to| to.0.checked_sub(1)) else {
             *self = Self::None;
             return;
         };
         let moments = segment.times();
-        if since <= moments.min_value() && moments.max_value() <= last {
+        if from <= moments.min_value() && moments.max_value() <= last {
             return;
         }
-        if since > last || since > moments.max_value() || last < moments.min_value() {
+        if from > last || from > moments.max_value() || last < moments.min_value() {
             *self = Self::None;
             return;
         }
         let docs = segment.reader.max_doc();
         let mut inside = Vec::new();
-        moments.get_docids_for_value_range(since..=last, 0..docs, &mut inside);
+        moments.get_docids_for_value_range(from..=last, 0..docs, &mut inside);
         let mut kept = BitSet::with_max_value(docs);
         for doc in inside.into_iter().filter(|doc| self.contains(*doc)) {
             kept.insert(doc);
@@ -135,6 +135,6 @@ impl DocFilter {
     }
 }
 
-fn source_term(field: Field, source: EntrySource) -> Term {
+fn source_term(field: Field, source: RecordKind) -> Term {
     Term::from_field_u64(field, source as u64)
 }

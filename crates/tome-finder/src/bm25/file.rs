@@ -104,7 +104,6 @@ impl FileChecksum {
         self.0.update(bytes);
     }
 
-    /// The trailer of a file.
     pub(crate) fn trailer(&self) -> Vec<u8> {
         format!("\n{}", self.0.finalize().to_hex()).into_bytes()
     }

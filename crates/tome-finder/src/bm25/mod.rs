@@ -101,7 +101,7 @@ impl Bm25Index {
             Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
                 Err(FinderError::Missing(folder.to_owned()))
             }
-            Err(failed) => Err(damaged(folder, &failed)),
+            Err(failed) => Err(damaged_error(folder, &failed)),
         }
     }
 
@@ -117,14 +117,14 @@ impl Bm25Index {
             Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
                 Err(FinderError::Missing(folder.to_owned()))
             }
-            Err(failed) => Err(damaged(folder, &failed)),
+            Err(failed) => Err(damaged_error(folder, &failed)),
         }
     }
 
     /// Creates an empty index, replacing whatever is in the folder. An index open there must be
     /// dropped first.
     pub fn create(folder: &Path) -> Result<Self, FinderError> {
-        recreate_folder(folder).map_err(|problem| failed(folder, &problem))?;
+        recreate_folder(folder).map_err(|problem| failed_error(folder, &problem))?;
         catch_panics(|| {
             let (fields, schema) = IndexFields::new();
             let index =
@@ -136,7 +136,7 @@ impl Bm25Index {
                 &fields,
             )
         })
-        .map_err(|problem| failed(folder, &problem))?;
+        .map_err(|problem| failed_error(folder, &problem))?;
         Self::open(folder)
     }
 
@@ -189,7 +189,7 @@ impl Bm25Index {
             Ok(())
         });
         // After a failure the writer is dropped, and with it everything uncommitted.
-        outcome.map_err(|problem| failed(&self.folder, &problem))
+        outcome.map_err(|problem| failed_error(&self.folder, &problem))
     }
 
     /// Releases the writer with its threads and memory. Returns `false` if merges are still
@@ -378,7 +378,7 @@ fn run_or_damaged<T>(
     folder: &Path,
     run: impl FnOnce() -> tantivy::Result<T>,
 ) -> Result<T, FinderError> {
-    catch_panics(run).map_err(|problem| damaged(folder, &problem))
+    catch_panics(run).map_err(|problem| damaged_error(folder, &problem))
 }
 
 /// Runs tantivy code. Corrupt bytes make it fail or panic.
@@ -389,11 +389,11 @@ fn catch_panics<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String
     }
 }
 
-fn damaged(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
+fn damaged_error(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
     FinderError::Damaged { path: folder.to_owned(), problem: problem.to_string() }
 }
 
-fn failed(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
+fn failed_error(folder: &Path, problem: &dyn std::fmt::Display) -> FinderError {
     FinderError::Failed { path: folder.to_owned(), problem: problem.to_string() }
 }
 

@@ -16,7 +16,7 @@ use tome_model::Millis;
 
 use super::schema::{IndexFields, column};
 use super::term_weight::Bm25Weights;
-use crate::{ByteRange, EntryKey, EntrySource, IndexHit};
+use crate::{ByteRange, EntryKey, IndexHit, RecordKind};
 
 pub(crate) struct IndexSnapshot {
     pub(crate) segments: Vec<Arc<SegmentSnapshot>>,
@@ -144,7 +144,7 @@ impl SegmentSnapshot {
     pub(crate) fn tie_break(
         &self,
         doc: DocId,
-    ) -> tantivy::Result<(EntrySource, EntryKey, ByteRange)> {
+    ) -> tantivy::Result<(RecordKind, EntryKey, ByteRange)> {
         let columns = &self.columns;
         Ok((columns.source(doc)?, columns.key(doc)?, columns.range(doc)))
     }
@@ -211,9 +211,9 @@ impl SegmentColumns {
         to_u32(self.line.first(doc))
     }
 
-    fn source(&self, doc: DocId) -> tantivy::Result<EntrySource> {
+    fn source(&self, doc: DocId) -> tantivy::Result<RecordKind> {
         let number = self.source.first(doc).unwrap_or_default();
-        EntrySource::ALL
+        RecordKind::ALL
             .into_iter()
             .find(|source| *source as u64 == number)
             .ok_or_else(|| tantivy::TantivyError::InternalError(format!("unknown source {number}")))

@@ -9,7 +9,7 @@ use std::path::Path;
 use tome_model::Millis;
 
 use super::*;
-use crate::{ByteRange, EntryKey, EntrySource, IndexEntry};
+use crate::{ByteRange, EntryKey, IndexEntry, RecordKind};
 
 /// A temporary folder for an index.
 struct Fixture {
@@ -35,7 +35,7 @@ fn event(seq: u64, text: &str) -> IndexEntry {
     IndexEntry {
         key: EntryKey::Event(seq),
         range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap() },
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: Millis(1_000 + seq),
         project: "/p".into(),
         session: "s".into(),
@@ -51,7 +51,7 @@ fn event(seq: u64, text: &str) -> IndexEntry {
 fn note(name: &str, text: &str) -> IndexEntry {
     IndexEntry {
         key: EntryKey::Named(name.into()),
-        source: EntrySource::Note,
+        source: RecordKind::Note,
         session: String::new(),
         agent: String::new(),
         kind: String::new(),

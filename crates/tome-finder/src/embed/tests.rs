@@ -55,8 +55,8 @@ fn vectors_equal_those_of_the_training_code() {
                 assert!(vector.iter().all(|number| *number == 0.0), "{:?}", one.text);
                 continue;
             }
-            let cosine = product(&vector, expected);
-            assert!(cosine > 0.999, "{} {:?}: {cosine}", embedder.name(), one.text);
+            let similarity = product(&vector, expected);
+            assert!(similarity > 0.999, "{} {:?}: {similarity}", embedder.name(), one.text);
             assert!((product(&vector, &vector) - 1.0).abs() < 1e-5, "{:?}", one.text);
         }
     }

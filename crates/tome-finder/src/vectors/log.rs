@@ -12,12 +12,12 @@
 //! Integers in a body are LEB128; strings are length-prefixed.
 
 use super::encoding::{checksum, put_text, put_varint, take_array, take_text, take_varint};
-use crate::EntrySource;
+use crate::RecordKind;
 
 /// The attributes of a row that filters test, apart from the time. Many rows share them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct RowFacets {
-    pub(super) source: EntrySource,
+    pub(super) source: RecordKind,
     pub(super) project: String,
     pub(super) session: String,
     pub(super) agent: String,
@@ -84,7 +84,7 @@ impl LogRecord {
         Some(match kind {
             1 => {
                 let [source] = take_array(body)?;
-                let source = *EntrySource::ALL.get(usize::from(source))?;
+                let source = *RecordKind::ALL.get(usize::from(source))?;
                 let mut text = || take_text(body);
                 let (project, session) = (text()?, text()?);
                 Self::Facets(RowFacets { source, project, session, agent: text()?, kind: text()? })

@@ -174,7 +174,7 @@ impl VectorIndex {
         filter: &EntryFilter,
         limit: usize,
     ) -> Result<Vec<IndexHit>, FinderError> {
-        let found = self.search_by_cosine(query_vector, filter, limit)?;
+        let found = self.search_by_similarity(query_vector, filter, limit)?;
         Ok(self.rescale_scores(found))
     }
 
@@ -196,12 +196,12 @@ impl VectorIndex {
                 |row: &u32| range_of(*row).is_some_and(|range| ranges.contains(&range));
             compared = rows().filter(is_compared).take(CHUNKS_COMPARED_MAX).collect();
         }
-        let found = rank_by_cosine(&store, query_vector, compared, CHUNKS_COMPARED_MAX)?;
+        let found = rank_by_similarity(&store, query_vector, compared, CHUNKS_COMPARED_MAX)?;
         drop(store);
         Ok(self.rescale_scores(found))
     }
 
-    /// Rescales scores so that the cosine of unrelated texts becomes 0.
+    /// Rescales scores so that the similarity of unrelated texts becomes 0.
     fn rescale_scores(&self, mut found: Vec<IndexHit>) -> Vec<IndexHit> {
         let unrelated = self.embedder.unrelated_similarity();
         if unrelated > 0.0 {
@@ -213,8 +213,8 @@ impl VectorIndex {
         found
     }
 
-    /// Returns the most similar rows with their cosine as score; negative ones are dropped.
-    fn search_by_cosine(
+    /// Returns the most similar rows with their similarity as score; negative ones are dropped.
+    fn search_by_similarity(
         &self,
         query_vector: &QueryVector,
         filter: &EntryFilter,
@@ -254,7 +254,7 @@ impl VectorIndex {
 #[derive(Debug, Clone)]
 pub struct QueryVector(Option<Vec<f32>>);
 
-/// Selects rows by sign bits and ranks them by cosine.
+/// Selects rows by sign bits and ranks them by similarity.
 fn search_store(
     store: &VectorFiles,
     query_vector: &[f32],
@@ -265,19 +265,20 @@ fn search_store(
     let mut rows = scan::find_candidates(&store.table, &words, filter, limit);
     // Read in file order.
     rows.sort_unstable();
-    rank_by_cosine(store, query_vector, rows, limit)
+    rank_by_similarity(store, query_vector, rows, limit)
 }
 
-/// Ranks rows by cosine, dropping negative ones.
-fn rank_by_cosine(
+/// Ranks rows by similarity, dropping negative ones.
+fn rank_by_similarity(
     store: &VectorFiles,
     query_vector: &[f32],
     rows: Vec<u32>,
     limit: usize,
 ) -> Result<Vec<IndexHit>, FinderError> {
     let table = &store.table;
-    let cosines = store.compute_cosines(query_vector, &rows)?;
-    let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
+    let similarities = store.compute_similarities(query_vector, &rows)?;
+    let mut scored: Vec<_> =
+        similarities.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {
         other
             .0

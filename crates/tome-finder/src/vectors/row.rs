@@ -13,7 +13,7 @@
 //!
 //! Sign and level quantize a value to 31 steps, up to three times the root mean square of a unit
 //! vector. Larger values are clipped, which is rare after rotation (`rotation.rs`); the error of a
-//! cosine is below 0.04. Measured recall equals that of floats. Bit 2^31 of `facets` marks a zero
+//! cosine similarity is below 0.04. Measured recall equals that of floats. Bit 2^31 of `facets` marks a zero
 //! vector, whose row is never found.
 
 use std::sync::LazyLock;
@@ -124,7 +124,12 @@ impl RowDecoder {
 
     /// Cosine similarity of a unit query vector and a row, given the row's sign bits and its
     /// levels. `None` if the row is corrupt.
-    pub(super) fn cosine(&self, query_vector: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
+    pub(super) fn similarity(
+        &self,
+        query_vector: &[f32],
+        signs: &[u8],
+        levels: &[u8],
+    ) -> Option<f32> {
         let levels = verify_checksum(levels)?;
         // Eight independent sums allow vectorization and fix the order of additions.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);

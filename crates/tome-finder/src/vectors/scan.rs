@@ -21,8 +21,8 @@ const THREADS_MAX: usize = 4;
 /// A filter, resolved against the table.
 struct RowFilter {
     facets: Vec<bool>,
-    since: u64,
-    until: u64,
+    from: u64,
+    to: u64,
     has_times: bool,
     /// Whether every row passes.
     admits_all: bool,
@@ -44,11 +44,11 @@ impl RowFilter {
                 && matches_any(&filter.kinds, &row.kind)
         });
         let facets: Vec<bool> = admitted.collect();
-        let has_times = filter.since.is_some() || filter.until.is_some();
+        let has_times = filter.from.is_some() || filter.to.is_some();
         let is_open = !has_times && !facets.contains(&false);
-        let since = filter.since.map_or(0, |since| since.0);
-        let until = filter.until.map_or(u64::MAX, |until| until.0);
-        Self { facets, since, until, has_times, admits_all: is_open }
+        let from = filter.from.map_or(0, |from| from.0);
+        let to = filter.to.map_or(u64::MAX, |to| to.0);
+        Self { facets, from, to, has_times, admits_all: is_open }
     }
 
     /// Selects the rows of a block that pass the filter.
@@ -76,7 +76,7 @@ impl RowFilter {
     }
 
     fn allows_time(&self, at: u64) -> bool {
-        at >= self.since && (at < self.until || self.until == u64::MAX)
+        at >= self.from && (at < self.to || self.to == u64::MAX)
     }
 }
 

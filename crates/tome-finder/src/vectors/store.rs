@@ -146,14 +146,14 @@ impl VectorFiles {
     }
 
     /// Cosine similarities of a unit query vector and some rows.
-    pub(super) fn compute_cosines(
+    pub(super) fn compute_similarities(
         &self,
         query_vector: &[f32],
         rows: &[u32],
     ) -> Result<Vec<f32>, FinderError> {
         let row_bytes = self.table.layout.levels_bytes();
         let reader = RowDecoder::shared();
-        let mut cosines = Vec::with_capacity(rows.len());
+        let mut similarities = Vec::with_capacity(rows.len());
         let mut levels = Vec::new();
         // Rows close to each other are read at once: a small index in a few calls.
         let is_near = |a: &u32, b: &u32| b >= a && b - a <= NEAR_ROWS;
@@ -168,12 +168,12 @@ impl VectorFiles {
                 let from = (row - first) as usize * row_bytes;
                 let signs = self.table.signs.row_bytes(*row as usize);
                 let levels = levels.get(from..from + row_bytes).unwrap_or_default();
-                let cosine = reader.cosine(query_vector, &signs, levels);
+                let similarity = reader.similarity(query_vector, &signs, levels);
                 let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
-                cosines.push(cosine.ok_or_else(problem)?);
+                similarities.push(similarity.ok_or_else(problem)?);
             }
         }
-        Ok(cosines)
+        Ok(similarities)
     }
 
     pub(super) fn folder(&self) -> &Path {

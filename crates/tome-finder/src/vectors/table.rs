@@ -12,7 +12,7 @@ use super::column::PackedColumn;
 use super::log::{LogRecord, RowFacets};
 use super::row::{NAMED_BIT, NO_VECTOR_BIT, RowLayout, RowMeta};
 use super::token_counts::TokenCounts;
-use crate::{ByteRange, EntryKey, EntrySource, IndexHit};
+use crate::{ByteRange, EntryKey, IndexHit, RecordKind};
 use tome_model::Millis;
 
 /// Facets number of a dead row. Invalid like that of a row without a vector, so no filter selects
@@ -77,7 +77,7 @@ impl RowBlock {
 }
 
 /// Source, event, name, chunk, time and line of a row, compared in this order.
-pub(super) type RowTieBreak<'a> = (Option<EntrySource>, u64, Option<&'a str>, ByteRange, u64, u32);
+pub(super) type RowTieBreak<'a> = (Option<RecordKind>, u64, Option<&'a str>, ByteRange, u64, u32);
 
 /// A named record that exists.
 #[derive(Debug)]
@@ -315,7 +315,7 @@ impl RowTable {
         (self.row_source(facts), event, name, facts.range, facts.at, facts.line)
     }
 
-    fn row_source(&self, facts: RowMeta) -> Option<EntrySource> {
+    fn row_source(&self, facts: RowMeta) -> Option<RecordKind> {
         Some(self.facets.get(usize::try_from(facts.facets & !NO_VECTOR_BIT).ok()?)?.source)
     }
 

@@ -37,7 +37,7 @@ const RESERVED: u8 = 0xFD;
 pub struct NodeChangeEntry {
     /// The number of the change. Increasing, with gaps.
     pub seq: u64,
-    /// The project of the node.
+    /// Root folder of the node's project.
     pub project: String,
     /// The node, which may have been removed.
     pub id: NodeId,

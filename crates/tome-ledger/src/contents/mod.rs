@@ -33,13 +33,13 @@ pub struct NodeHeader {
     pub id: NodeId,
     /// The latest version.
     pub version: u32,
-    /// The latest version made from events alone. Later ones are reworded by a model.
+    /// The latest version made from events alone. A model rewrote the later ones.
     pub base: u32,
     /// Whether the node was removed: its events are in other segments now. Versions stay readable.
     pub removed: bool,
     /// Whether more events may follow.
     pub open: bool,
-    /// The title.
+    /// The title of the latest version.
     pub title: String,
     /// Time of the first event.
     pub first_at: Millis,
@@ -104,13 +104,13 @@ pub enum SegmentStartReason {
 /// A change of one node. If its latest version is not `seen`, the whole commit is rejected.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NodeWrite {
-    /// The project.
+    /// Root folder of the project.
     pub project: String,
     /// The node's id.
     pub id: NodeId,
     /// The latest version known to the writer; 0 for none.
     pub seen: u32,
-    /// The change.
+    /// A new version, or the removal.
     pub change: NodeChange,
 }
 
@@ -135,7 +135,7 @@ pub enum NodeChange {
 pub enum GripWrite {
     /// Writes a grip that supports a bullet.
     Put {
-        /// The project.
+        /// Root folder of the project.
         project: String,
         /// The grip.
         grip: Grip,
@@ -144,7 +144,7 @@ pub enum GripWrite {
     },
     /// Removes a grip of a replaced open version of `node`, unless something else needs it.
     Drop {
-        /// The project.
+        /// Root folder of the project.
         project: String,
         /// The grip's id.
         id: GripId,
@@ -156,9 +156,9 @@ pub enum GripWrite {
 /// A change of a session's segment index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentWrite {
-    /// The project.
+    /// Root folder of the project.
     pub project: String,
-    /// The session.
+    /// The session whose index changes.
     pub session: SessionId,
     /// The first event of the segment.
     pub first: OrderKey,

@@ -57,7 +57,7 @@ fn check_file(path: &str, kind: LessonKind, page: &LessonFile) -> Vec<LintFindin
             path,
             0,
             format!(
-                "it has {} insights in {} bytes (at most {FILE_ENTRIES_MAX} and {FILE_BYTES_MAX}): \
+                "it has {} lessons in {} bytes (at most {FILE_ENTRIES_MAX} and {FILE_BYTES_MAX}): \
              run `tome coder tidy` to split it",
                 page.entries().count(),
                 page.entry_bytes(),
@@ -209,6 +209,6 @@ fn check_readmes(tree: &LessonTree, on_disk: &BTreeMap<String, String>) -> Vec<L
     }
     let stray = on_disk.keys().filter(|path| !right.contains_key(*path));
     findings
-        .extend(stray.map(|path| build_finding(path, 0, "its folder has no insights: delete it")));
+        .extend(stray.map(|path| build_finding(path, 0, "its folder has no lessons: delete it")));
     findings
 }

@@ -158,7 +158,7 @@ fn check_tag(tag: &str) -> Option<String> {
 pub(super) fn check_topic(topic: &str) -> Option<String> {
     if topic.contains(['/', '\\']) {
         return Some(format!(
-            "the topic {topic:?} contains a slash: insights are at most two folders deep, so a \
+            "the topic {topic:?} contains a slash: lessons are at most two folders deep, so a \
              topic is a single name"
         ));
     }

@@ -9,7 +9,7 @@ use super::StoreDecision;
 use super::entry::LessonEntry;
 use super::limits::{RELATED_SIMILARITY, SAME_SIMILARITY, SENTENCE_SIMILARITY};
 use super::sentence::split_sentences;
-use super::terms::{TermSet, is_imperative, is_negated};
+use super::terms::{LessonTerms, is_imperative, is_negated};
 
 /// The title is the most concise part, but lessons with the same title may differ.
 const TITLE_WEIGHT: f64 = 0.4;
@@ -33,20 +33,20 @@ pub(super) fn decide(similarity: f64, contradicts: bool) -> StoreDecision {
 #[derive(Debug, Clone)]
 pub(super) struct LessonProfile {
     name: String,
-    title: TermSet,
+    title: LessonTerms,
     /// Description and content, then each valid remark: an extended entry stays similar to the
     /// lessons it was extended with.
-    paragraphs: Vec<TermSet>,
-    all: TermSet,
+    paragraphs: Vec<LessonTerms>,
+    all: LessonTerms,
 }
 
 impl LessonProfile {
     pub(super) fn from_entry(entry: &LessonEntry) -> Self {
-        let body = TermSet::subject_terms(&format!("{}\n{}", entry.description, entry.content));
+        let body = LessonTerms::subject_terms(&format!("{}\n{}", entry.description, entry.content));
         let remarks = entry.remarks.iter().filter(|remark| remark.is_valid());
         let mut paragraphs = vec![body];
-        paragraphs.extend(remarks.map(|remark| TermSet::subject_terms(&remark.text)));
-        let title = TermSet::subject_terms(&entry.title);
+        paragraphs.extend(remarks.map(|remark| LessonTerms::subject_terms(&remark.text)));
+        let title = LessonTerms::subject_terms(&entry.title);
         let all = paragraphs.iter().fold(title.clone(), |all, paragraph| all.union(paragraph));
         Self { name: normalize_sentence(&entry.title), title, paragraphs, all }
     }
@@ -103,9 +103,9 @@ pub(super) fn is_contradiction(a: &LessonEntry, b: &LessonEntry) -> bool {
 /// and "avoid X" do not contradict each other.
 fn has_opposed_sentence(left: &[String], right: &[String]) -> bool {
     let known: Vec<_> =
-        right.iter().map(|sentence| (TermSet::subject_terms(sentence), sentence)).collect();
+        right.iter().map(|sentence| (LessonTerms::subject_terms(sentence), sentence)).collect();
     left.iter().any(|sentence| {
-        let (terms, against) = (TermSet::subject_terms(sentence), is_negated(sentence));
+        let (terms, against) = (LessonTerms::subject_terms(sentence), is_negated(sentence));
         let compared = known.iter().map(|(known, other)| {
             let opposite = against != is_negated(other);
             let affirmed = if against { other } else { sentence };
@@ -184,12 +184,12 @@ impl SimilarityIndex {
 
     /// Contents must reach a Jaccard index of 9/11.
     fn rare_content_terms(&self, profile: &LessonProfile) -> BTreeSet<u64> {
-        let prefix = |terms: &TermSet| self.rarest_terms(terms, (9 * terms.len()).div_ceil(11));
+        let prefix = |terms: &LessonTerms| self.rarest_terms(terms, (9 * terms.len()).div_ceil(11));
         profile.paragraphs.iter().flat_map(prefix).collect()
     }
 
     /// Two sets that share at least `shared` terms share one of the returned ones.
-    fn rarest_terms(&self, terms: &TermSet, shared: usize) -> Vec<u64> {
+    fn rarest_terms(&self, terms: &LessonTerms, shared: usize) -> Vec<u64> {
         let mut order: Vec<u64> = terms.iter().collect();
         order.sort_by_key(|term| (self.counts.get(term).copied().unwrap_or(0), *term));
         order.truncate((terms.len() + 1).saturating_sub(shared.max(1)));

@@ -40,9 +40,9 @@ const CJK_NEGATIVE: &[&str] =
     &["不应该", "不要", "不能", "不得", "从不", "切勿", "避免", "禁止", "请勿", "不", "勿"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct TermSet(Vec<u64>);
+pub(super) struct LessonTerms(Vec<u64>);
 
-impl TermSet {
+impl LessonTerms {
     /// The subject terms of a text, without stop words and polarity. Unlike
     /// [`tome_text::content_stems`] they are made of tokens, which split identifiers and scripts
     /// without spaces.
@@ -100,7 +100,6 @@ impl TermSet {
         if total == 0 { 0.0 } else { 2.0 * self.count_shared(other) as f64 / total as f64 }
     }
 
-    /// Whether the other has all its terms.
     pub(super) fn is_subset_of(&self, other: &Self) -> bool {
         self.count_shared(other) == self.len()
     }
@@ -162,13 +161,16 @@ mod tests {
     #[test]
     fn polarity_is_not_part_of_the_subject() {
         assert_eq!(
-            TermSet::subject_terms("Always use tabs"),
-            TermSet::subject_terms("Never use tabs")
+            LessonTerms::subject_terms("Always use tabs"),
+            LessonTerms::subject_terms("Never use tabs")
         );
-        assert_eq!(TermSet::subject_terms("总是使用缓存"), TermSet::subject_terms("不要使用缓存"));
+        assert_eq!(
+            LessonTerms::subject_terms("总是使用缓存"),
+            LessonTerms::subject_terms("不要使用缓存")
+        );
         assert_ne!(
-            TermSet::subject_terms("Always use tabs"),
-            TermSet::subject_terms("Always use spaces")
+            LessonTerms::subject_terms("Always use tabs"),
+            LessonTerms::subject_terms("Always use spaces")
         );
         for (sentence, against) in [
             ("Always use tabs", false),
@@ -184,12 +186,12 @@ mod tests {
     #[test]
     fn dice_is_symmetric_and_bounded() {
         let (a, b) = (
-            TermSet::subject_terms("parse the yaml file"),
-            TermSet::subject_terms("parse a toml file"),
+            LessonTerms::subject_terms("parse the yaml file"),
+            LessonTerms::subject_terms("parse a toml file"),
         );
         assert!((a.dice_coefficient(&b) - b.dice_coefficient(&a)).abs() < 1e-12);
         assert!((a.dice_coefficient(&b) - 2.0 * 2.0 / 6.0).abs() < 1e-12);
         assert!((a.dice_coefficient(&a) - 1.0).abs() < 1e-12);
-        assert!(TermSet::default().dice_coefficient(&TermSet::default()).abs() < 1e-12);
+        assert!(LessonTerms::default().dice_coefficient(&LessonTerms::default()).abs() < 1e-12);
     }
 }

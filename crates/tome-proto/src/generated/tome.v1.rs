@@ -1360,7 +1360,7 @@ pub struct Session {
     pub agent: ::prost::alloc::string::String,
     #[prost(string, tag = "3")]
     pub project: ::prost::alloc::string::String,
-    /// What it was about.
+    /// One line that says what it was about.
     #[prost(string, tag = "4")]
     pub title: ::prost::alloc::string::String,
     /// The branch that it was last on; empty if unknown.
@@ -3548,7 +3548,7 @@ pub struct ModelMeter {
     /// The daily token budget.
     #[prost(uint64, tag = "5")]
     pub daily_tokens: u64,
-    /// Nodes summarized since the daemon started.
+    /// Summaries that the model rewrote since the daemon started.
     #[prost(uint64, tag = "6")]
     pub polished: u64,
     /// Why the last request failed or no request is possible; empty if there is no problem.

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use tome_contents::authored_kind;
-use tome_finder::{EntrySource, IndexBatch, IndexEntry};
+use tome_finder::{IndexBatch, IndexEntry, RecordKind};
 use tome_ledger::Ledger;
 use tome_model::{Event, EventKind};
 
@@ -128,7 +128,7 @@ fn read_node_batch(
     let Some((nodes, upto)) = changed else { return Ok(None) };
     let mut batch = build_node_batch(ledger, &nodes)?;
     // The events that they are excerpts of have deep vectors of their own.
-    batch.added.retain(|entry| entry.source != EntrySource::Grip);
+    batch.added.retain(|entry| entry.source != RecordKind::Grip);
     batch.cursor = upto.to_string();
     Ok(Some((batch, nodes.len() as u64)))
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tome_finder::{ByteRange, EntryKey, EntrySource, IndexEntry};
+use tome_finder::{ByteRange, EntryKey, IndexEntry, RecordKind};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
 use tome_notebook::{LessonKind, LessonSection, OVERVIEW_TEMPLATE, split_lessons};
 
@@ -34,7 +34,7 @@ pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntr
     let mut build_entry = |range: ByteRange| IndexEntry {
         key: EntryKey::Event(seq),
         range,
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: event.at,
         project: event.project.clone(),
         session: event.session.as_str().to_owned(),
@@ -73,7 +73,7 @@ pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<In
     let entry = IndexEntry {
         key: EntryKey::Named(page.name()),
         range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
-        source: EntrySource::Node,
+        source: RecordKind::Node,
         at: node.first_at,
         project: project.to_owned(),
         session: only(node.sessions.iter().map(tome_model::SessionId::as_str).collect()),
@@ -86,7 +86,7 @@ pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<In
     };
     let grip_entry = |(number, grip): (u32, &Grip)| IndexEntry {
         range: ByteRange { from: number, to: number },
-        source: EntrySource::Grip,
+        source: RecordKind::Grip,
         at: grip.at,
         title: String::new(),
         text: grip.excerpt.clone(),
@@ -206,9 +206,9 @@ fn to_byte_range(range: &Range<usize>) -> ByteRange {
 /// Entries of a note: one per section or lesson.
 pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
     let (source, project) = match note.page {
-        PageKey::Note { project, .. } => (EntrySource::Note, project.as_str()),
-        PageKey::Detail { project, .. } => (EntrySource::Detail, project.as_str()),
-        PageKey::Lesson { .. } => (EntrySource::Lesson, ""),
+        PageKey::Note { project, .. } => (RecordKind::Note, project.as_str()),
+        PageKey::Detail { project, .. } => (RecordKind::Detail, project.as_str()),
+        PageKey::Lesson { .. } => (RecordKind::Lesson, ""),
         PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
     };
     let NoteBody { text, parts } = NoteBody::parse(note.page, note.text);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
-use tome_finder::{EntrySource, IndexEntry, RecordMeta};
+use tome_finder::{IndexEntry, RecordKind, RecordMeta};
 use tome_model::{Millis, Scope};
 use tome_notebook::{LessonKind, Notebook};
 
@@ -34,11 +34,11 @@ impl IndexableFile {
         stamp(&self.page.name(), self.modified)
     }
 
-    pub(crate) fn source(&self) -> EntrySource {
+    pub(crate) fn source(&self) -> RecordKind {
         match self.page {
-            PageKey::Detail { .. } => EntrySource::Detail,
-            PageKey::Lesson { .. } => EntrySource::Lesson,
-            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Note { .. } => EntrySource::Note,
+            PageKey::Detail { .. } => RecordKind::Detail,
+            PageKey::Lesson { .. } => RecordKind::Lesson,
+            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Note { .. } => RecordKind::Note,
         }
     }
 

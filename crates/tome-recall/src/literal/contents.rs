@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tome_finder::{EntryKey, EntrySource, RecordMeta};
+use tome_finder::{EntryKey, RecordKind, RecordMeta};
 use tome_ledger::Ledger;
 use tome_model::{Agent, Grip, Millis, Node, NodeId};
 
@@ -21,7 +21,7 @@ pub(crate) fn scan_contents(
     scan_query: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
     let wanted = |source| scan_query.filter.admits_source(source);
-    if !(wanted(EntrySource::Node) || wanted(EntrySource::Grip)) {
+    if !(wanted(RecordKind::Node) || wanted(RecordKind::Grip)) {
         return Ok(ScanState::new(scan_query).finish());
     }
     let (nodes, min_score) = (newest_nodes(ledger, project)?, SharedMinScore::default());
@@ -34,7 +34,7 @@ pub(crate) fn scan_contents(
             let Some(node) = ledger.node(project, id, None)? else { continue };
             match_node(&mut scanning, project, &node);
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-            for id in grips.filter(|_| wanted(EntrySource::Grip)) {
+            for id in grips.filter(|_| wanted(RecordKind::Grip)) {
                 // A period also lists sources of its segments; match each only with its own node.
                 if let Some(grip) = ledger.grip(project, id)?.filter(|grip| grip.node == node.id) {
                     match_grip(&mut scanning, project, &node, &grip);
@@ -80,7 +80,7 @@ fn single_session(node: &Node) -> &str {
 
 /// The properties of a node, or of one of its sources, that a filter tests.
 fn node_meta<'a>(
-    source: EntrySource,
+    source: RecordKind,
     project: &'a str,
     node: &'a Node,
     at: Millis,
@@ -96,7 +96,7 @@ fn node_meta<'a>(
 }
 
 fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
-    let about = node_meta(EntrySource::Node, project, node, node.first_at);
+    let about = node_meta(RecordKind::Node, project, node, node.first_at);
     if !scanning.query.filter.admits(&about) {
         return;
     }
@@ -114,14 +114,14 @@ fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
         let key = EntryKey::Named(node.id.as_str().to_owned());
         ScanMatch {
             snippet,
-            source: EntrySource::Node,
+            source: RecordKind::Node,
             ..build_node_match(key, project, node, node.first_at, text_match)
         }
     });
 }
 
 fn match_grip(scanning: &mut ScanState<'_>, project: &str, node: &Node, grip: &Grip) {
-    let about = node_meta(EntrySource::Grip, project, node, grip.at);
+    let about = node_meta(RecordKind::Grip, project, node, grip.at);
     if !scanning.query.filter.admits(&about) {
         return;
     }
@@ -132,7 +132,7 @@ fn match_grip(scanning: &mut ScanState<'_>, project: &str, node: &Node, grip: &G
         let snippet = build_snippet(&grip.excerpt, &text_match);
         ScanMatch {
             snippet,
-            source: EntrySource::Grip,
+            source: RecordKind::Grip,
             ..build_node_match(key, project, node, grip.at, text_match)
         }
     });
@@ -148,7 +148,7 @@ fn build_node_match(
     let agent = node.agents.first().filter(|_| node.agents.len() == 1);
     ScanMatch {
         key,
-        source: EntrySource::Node,
+        source: RecordKind::Node,
         at,
         line: 0,
         project: project.to_owned(),

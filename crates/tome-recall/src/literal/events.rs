@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tome_finder::{EntryKey, EntrySource, RecordMeta};
+use tome_finder::{EntryKey, RecordKind, RecordMeta};
 use tome_ledger::{EventPosition, EventRange, EventRef, Ledger, LedgerError, ScanDirection};
 use tome_model::{Agent, Event, SessionId};
 
@@ -22,7 +22,7 @@ pub(crate) fn scan_events(
     scan_query: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
     let mut scanning = ScanState::new(scan_query);
-    if !scan_query.filter.admits_source(EntrySource::Event) {
+    if !scan_query.filter.admits_source(RecordKind::Event) {
         return Ok(scanning.finish());
     }
     if after_seq == 0 {
@@ -97,8 +97,8 @@ fn split_range(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Re
 fn filter_range(scan_query: &ScanQuery<'_>) -> Option<EventRange> {
     let session = scan_query.filter.session.as_deref().map(SessionId::parse).transpose().ok()?;
     Some(EventRange {
-        from: scan_query.filter.since,
-        to: scan_query.filter.until,
+        from: scan_query.filter.from,
+        to: scan_query.filter.to,
         session,
         direction: ScanDirection::Backward,
         ..EventRange::default()
@@ -114,7 +114,7 @@ fn match_event_ref(
 ) -> Result<ControlFlow<()>, LedgerError> {
     let EventRef { session, agent, project, kind, .. } = *event;
     let about = RecordMeta {
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: position.at,
         project,
         session,
@@ -148,7 +148,7 @@ fn match_event_ref(
 /// The properties of an event that a filter tests.
 pub(crate) fn event_meta(event: &Event) -> RecordMeta<'_, Agent> {
     RecordMeta {
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: event.at,
         project: &event.project,
         session: event.session.as_str(),
@@ -190,7 +190,7 @@ fn match_event_text(
     };
     scanning.add_match(about.at, text_match, |text_match| ScanMatch {
         key: EntryKey::Event(position.seq),
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: about.at,
         line: 0,
         project: about.project.to_owned(),

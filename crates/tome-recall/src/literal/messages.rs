@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
 use memchr::memmem;
-use tome_finder::{EntryKey, EntrySource, RecordMeta};
+use tome_finder::{EntryKey, RecordKind, RecordMeta};
 
 use super::limits::LINE_BYTES_MAX;
 use super::line_text::LineText;
@@ -96,7 +96,7 @@ fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u3
         owner.session.clone_into(&mut parsed.session);
     }
     let about = RecordMeta {
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: parsed.at,
         project: owner.project,
         session: &parsed.session,
@@ -109,7 +109,7 @@ fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u3
     let Some(text_match) = scanning.query.matcher.match_text(&parsed.text) else { return };
     scanning.add_match(parsed.at, text_match, |text_match| ScanMatch {
         key: EntryKey::Named(parsed.id),
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: parsed.at,
         line,
         project: owner.project.to_owned(),

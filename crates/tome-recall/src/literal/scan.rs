@@ -5,7 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use tome_finder::{ByteRange, EntryFilter, EntryKey, EntrySource};
+use tome_finder::{ByteRange, EntryFilter, EntryKey, RecordKind};
 use tome_model::Millis;
 use tome_text::{LineBreaks, excerpt_around};
 
@@ -42,7 +42,7 @@ pub(crate) struct ScanMatch {
     /// An event by its sequence number, a transcript line by its event id if it has one, a note by
     /// its path, a node or source by its id.
     pub key: EntryKey,
-    pub source: EntrySource,
+    pub source: RecordKind,
     /// Time of the event, or of the last change; 0 if unknown.
     pub at: Millis,
     /// Line of the match in its file, counted from 1; 0 if there is no file.

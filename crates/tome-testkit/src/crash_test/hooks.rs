@@ -16,7 +16,7 @@ const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencod
 /// A time for payloads that have one: long after the events of other writers.
 const STAMP_MS: u64 = 1_794_700_000_000;
 
-/// What happens to a hook.
+/// The fate of a hook in the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum HookFault {
     None,

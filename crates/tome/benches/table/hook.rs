@@ -157,13 +157,15 @@ fn count_missing(
     let row = |daemon: &str, world: &World, handed: u64, found: u64| {
         ensure!(found <= handed, "{handed} events became {found}");
         let status = world.tome(&["status", "--json"]).json();
-        let told = status.pointer("/lost/events").and_then(serde_json::Value::as_f64);
+        let reported = status.pointer("/lost/events").and_then(serde_json::Value::as_f64);
         let row = Row::new(
             format!("missing of {handed}, {daemon}"),
             FigureUnit::Count,
             as_figure(handed - found),
         );
-        Ok(row.against("told by tome status", told.unwrap_or(f64::NAN)).aim(Aim::Under(1.0)))
+        Ok(row
+            .against("reported by tome status", reported.unwrap_or(f64::NAN))
+            .aim(Aim::Under(1.0)))
     };
     Ok(vec![
         row("daemon alive", &worlds.alive, sent + more, stored)?,

@@ -71,17 +71,17 @@ impl IgnoredPaths {
 
     /// Whether an absolute path is ignored.
     pub fn is_ignored(&self, path: &Path, is_folder: bool) -> bool {
-        let Some(path) = normalize(path) else { return false };
-        if matches(&self.everywhere, Path::new("/"), &path, is_folder) {
+        let Some(path) = normalize_absolute(path) else { return false };
+        if matches_rules(&self.everywhere, Path::new("/"), &path, is_folder) {
             return true;
         }
         self.folders.iter().any(|(folder, rules)| {
-            rules.as_ref().is_some_and(|rules| matches(rules, folder, &path, is_folder))
+            rules.as_ref().is_some_and(|rules| matches_rules(rules, folder, &path, is_folder))
         })
     }
 }
 
-fn matches(rules: &Gitignore, root: &Path, path: &Path, is_folder: bool) -> bool {
+fn matches_rules(rules: &Gitignore, root: &Path, path: &Path, is_folder: bool) -> bool {
     match path.strip_prefix(root) {
         Ok(rest) if !rest.as_os_str().is_empty() => {
             rules.matched_path_or_any_parents(rest, is_folder).is_ignore()
@@ -120,7 +120,7 @@ fn read_rules(folder: &Path) -> Option<Gitignore> {
 }
 
 /// Removes `.` and `..` without the disk; `None` for a relative path.
-fn normalize(path: &Path) -> Option<PathBuf> {
+fn normalize_absolute(path: &Path) -> Option<PathBuf> {
     let mut clean = PathBuf::new();
     for part in path.components() {
         match part {

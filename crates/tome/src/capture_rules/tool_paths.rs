@@ -38,7 +38,8 @@ fn names_ignored(value: &Value, cwd: &str, ignored: &IgnoredPaths) -> bool {
     match value {
         Value::String(text) => {
             let text = tome_model::truncate_to(text, SEARCHED_BYTES_MAX);
-            is_ignored(text, cwd, ignored) || words(text).any(|word| is_ignored(word, cwd, ignored))
+            is_ignored(text, cwd, ignored)
+                || split_words(text).any(|word| is_ignored(word, cwd, ignored))
         }
         Value::Array(items) => items.iter().any(|item| names_ignored(item, cwd, ignored)),
         Value::Object(fields) => fields.values().any(|field| names_ignored(field, cwd, ignored)),
@@ -47,7 +48,7 @@ fn names_ignored(value: &Value, cwd: &str, ignored: &IgnoredPaths) -> bool {
 }
 
 /// Splits a command line or a patch at everything that does not belong to a path.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let is_end = |c: char| c.is_whitespace() || "\"'`;|&<>()=,$".contains(c);
     text.split(is_end).filter(|word| !word.is_empty())
 }

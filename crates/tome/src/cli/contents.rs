@@ -66,7 +66,7 @@ pub struct ShowArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub around: Option<u32>,
     /// Show every text whole
-    #[arg(long)]
+    #[arg(long, alias = "full")]
     pub whole: bool,
     /// The session that short citations refer to [default: the newest of the project]
     #[arg(long, value_name = "ID")]

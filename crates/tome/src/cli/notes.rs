@@ -52,7 +52,7 @@ pub enum MemoryCommand {
     /// Show the index as agents see it
     View(ViewArgs),
     /// Print a note
-    Read(ReadArgs),
+    Read(NotePathArgs),
     /// Create or replace a note; reads standard input
     Write(WriteArgs),
     /// Append an entry to a note; reads standard input
@@ -64,7 +64,7 @@ pub enum MemoryCommand {
     /// Delete notes; their history is kept
     Delete(DeleteArgs),
     /// Edit a note with $VISUAL or $EDITOR
-    Edit(ReadArgs),
+    Edit(NotePathArgs),
     /// Show who changed what and when, newest first
     Log(LogArgs),
     /// Print an earlier version of a note
@@ -85,15 +85,15 @@ pub struct ViewArgs {
 
 /// `tome memory read`, `tome memory edit`
 #[derive(Debug, Args)]
-pub struct ReadArgs {
-    /// The note
+pub struct NotePathArgs {
+    /// Path of the note
     pub path: String,
 }
 
 /// `tome memory write`
 #[derive(Debug, Args)]
 pub struct WriteArgs {
-    /// The note
+    /// Path of the note
     pub path: String,
     /// The content, instead of standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "file")]
@@ -118,7 +118,7 @@ pub struct WriteArgs {
 /// `tome memory append`
 #[derive(Debug, Args)]
 pub struct AppendArgs {
-    /// The note
+    /// Path of the note
     pub path: String,
     /// The entry, instead of standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -131,7 +131,7 @@ pub struct AppendArgs {
 /// `tome memory patch`
 #[derive(Debug, Args)]
 pub struct PatchArgs {
-    /// The note
+    /// Path of the note
     pub path: String,
     /// Text to replace, which must occur exactly once; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -147,7 +147,7 @@ pub struct PatchArgs {
 /// `tome memory update`
 #[derive(Debug, Args)]
 pub struct UpdateArgs {
-    /// The note
+    /// Path of the note
     pub path: String,
     /// Text to replace
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -160,7 +160,7 @@ pub struct UpdateArgs {
 /// `tome memory delete`
 #[derive(Debug, Args)]
 pub struct DeleteArgs {
-    /// The notes
+    /// Paths of the notes
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
 }
@@ -178,7 +178,7 @@ pub struct LogArgs {
 /// `tome memory show`, `tome memory restore`
 #[derive(Debug, Args)]
 pub struct VersionArgs {
-    /// The note, even if it was deleted
+    /// Path of the note, even if it was deleted
     pub path: String,
     /// A version from `tome memory log`, or a prefix of one
     #[arg(value_name = "VERSION")]
@@ -188,7 +188,7 @@ pub struct VersionArgs {
 /// `tome memory diff`
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The note, even if it was deleted
+    /// Path of the note, even if it was deleted
     pub path: String,
     /// Old version [default: the one before the last change]
     pub from: Option<String>,
@@ -207,7 +207,7 @@ pub enum CoderCommand {
     /// List the files with lessons
     List,
     /// Print one file
-    Read(ReadArgs),
+    Read(NotePathArgs),
     /// Check every file against the store guide
     Lint,
     /// Reorganize the files without losing content

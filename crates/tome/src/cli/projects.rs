@@ -37,7 +37,7 @@ pub enum ProjectChange {
     Mv {
         /// The project's name or former folder
         old: PathBuf,
-        /// Where it is now
+        /// The new folder
         new: PathBuf,
     },
     /// Merge a clone of a repository into another: sessions and notes are copied, nothing is deleted

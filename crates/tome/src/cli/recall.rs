@@ -148,16 +148,16 @@ the same subject replaces an earlier one. `tome show <number>` shows where it wa
 #[derive(Debug, Args)]
 #[command(after_help = INSTRUCTIONS_HELP)]
 pub struct InstructionsArgs {
-    /// Only those that share words with this text
+    /// Only instructions that share words with this text
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
-    /// Also those that a later one replaced
+    /// Also instructions that a later one replaced
     #[arg(long)]
     pub all: bool,
     /// This project, by name or folder [default: the current project if known, otherwise all]
     #[arg(long, value_name = "PROJECT", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
-    /// Those of all projects
+    /// Instructions of all projects
     #[arg(long)]
     pub all_projects: bool,
 }

@@ -19,7 +19,7 @@ pub fn pause(context: &CommandContext, args: &PauseArgs) -> Result<Outcome> {
     let length = args.duration.as_deref().map(parse_length).transpose()?;
     let until = length.map(|ms| Millis(now.0.saturating_add(ms)));
     Pauses::begin(&context.settings.home, now, until)?;
-    report(context, now)
+    report_state(context, now)
 }
 
 pub fn unpause(context: &CommandContext) -> Result<Outcome> {
@@ -29,7 +29,7 @@ pub fn unpause(context: &CommandContext) -> Result<Outcome> {
         writeln!(tome_terminal::stdout(), "recording was not paused")?;
         return Ok(Outcome::Done);
     }
-    report(context, now)
+    report_state(context, now)
 }
 
 fn parse_length(text: &str) -> Result<u64> {
@@ -43,20 +43,20 @@ fn parse_length(text: &str) -> Result<u64> {
     }
 }
 
-fn report(context: &CommandContext, now: Millis) -> Result<Outcome> {
+fn report_state(context: &CommandContext, now: Millis) -> Result<Outcome> {
     if context.json {
         context.print_json(&as_json(context, now))?;
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
     match Pauses::read(&context.settings.home).find(now) {
-        Some(pause) => writeln!(out, "recording {}", describe(pause, now))?,
+        Some(pause) => writeln!(out, "recording {}", describe_pause(pause, now))?,
         None => writeln!(out, "recording again")?,
     }
     Ok(Outcome::Done)
 }
 
-fn describe(pause: Pause, now: Millis) -> String {
+fn describe_pause(pause: Pause, now: Millis) -> String {
     match pause.until {
         Some(until) => {
             let left = format_span(now.distance_ms(until));
@@ -77,7 +77,7 @@ pub fn print_line(
     now: Millis,
 ) -> std::io::Result<()> {
     if let Some(pause) = Pauses::read(&context.settings.home).find(now) {
-        return writeln!(out, "capture  {}", describe(pause, now));
+        return writeln!(out, "capture  {}", describe_pause(pause, now));
     }
     let (rules, is_ignored) = ignored_here(context);
     if is_ignored {

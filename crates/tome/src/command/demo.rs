@@ -176,7 +176,7 @@ impl DemoSandbox {
         Ok(fed)
     }
 
-    /// Starts a session of another agent. Returns what it is told.
+    /// Starts a session of another agent. Returns the text that is injected.
     fn start_next_session(&self) -> Result<String> {
         let payload = json!({
             "session_id": "demo-next", "cwd": self.project(), "hook_event_name": "SessionStart",
@@ -184,10 +184,10 @@ impl DemoSandbox {
         });
         let response: Value =
             serde_json::from_slice(&self.run_hook("codex", &payload.to_string())?)
-                .context("the next session was told nothing")?;
+                .context("nothing was injected into the next session")?;
         let text =
             response.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str);
-        Ok(text.context("the next session was told nothing")?.to_owned())
+        Ok(text.context("nothing was injected into the next session")?.to_owned())
     }
 
     fn recall(&self) -> Result<Value> {
@@ -229,7 +229,6 @@ impl Drop for DemoSandbox {
     }
 }
 
-/// Escapes a path for a JSON string.
 fn escape_json_path(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
 }

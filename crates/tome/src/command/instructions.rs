@@ -97,7 +97,6 @@ fn print_instructions(
     Ok(())
 }
 
-/// An instruction as JSON.
 pub fn instruction_json(one: &v1::Instruction) -> serde_json::Value {
     json!({
         "number": one.number, "id": one.event_id, "at": Millis(one.at_ms), "text": one.text,

@@ -275,7 +275,6 @@ pub fn print_with_newline(text: &str) -> Result<()> {
     print_text(&format!("{text}{end}"))
 }
 
-/// Quotes a word for a shell.
 pub fn quote_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -11,7 +11,6 @@ use tome_terminal::one_line;
 use super::notebook_client::quote_shell;
 use super::{CommandContext, CommandError};
 
-/// Characters of a name.
 const NAME_CHARS_MAX: usize = 60;
 /// Characters of a name that was typed, in an error.
 const NAME_SHOWN_MAX: usize = 200;

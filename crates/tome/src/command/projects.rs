@@ -25,16 +25,16 @@ const SIZE_COLUMNS_MIN: usize = 72;
 
 pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
     match &args.change {
-        None => list(context),
+        None => list_projects(context),
         Some(ProjectChange::Rename { project, name }) => {
-            let project = find(context, project)?;
-            change(context, &project, Change::NewName(name.clone()))?;
+            let project = find_project(context, project)?;
+            change_project(context, &project, Change::NewName(name.clone()))?;
             // Its own name is as long as it takes to be unique.
             let name = ProjectNames::load(context).name(&project.root);
-            report(context, &project, &format!("{} is now called {name}", project.name))
+            report_change(context, &project, &format!("{} is now called {name}", project.name))
         }
         Some(ProjectChange::Mv { old, new }) => {
-            let project = find(context, old)?;
+            let project = find_project(context, old)?;
             let new = std::path::absolute(new)?;
             if !new.is_dir() {
                 let refusal =
@@ -43,19 +43,19 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
             }
             let root = tome_home::locate_project(&new).map_or(new, |found| found.root);
             let folder = root.to_string_lossy().into_owned();
-            change(context, &project, Change::NewFolder(folder))?;
+            change_project(context, &project, Change::NewFolder(folder))?;
             let shown = context.shorten_path(&root);
             let text = format!("{} is now in {shown}; its name stays", project.name);
-            report(context, &project, &text)
+            report_change(context, &project, &text)
         }
-        Some(ProjectChange::Merge { project, into }) => merge(context, project, into),
+        Some(ProjectChange::Merge { project, into }) => merge_projects(context, project, into),
         Some(ProjectChange::Rm { project }) => {
-            let project = find(context, project)?;
+            let project = find_project(context, project)?;
             if project.events > 0 || project.has_notes {
                 return Err(refuse_removal(context, &project).into());
             }
-            change(context, &project, Change::Remove(true))?;
-            report(context, &project, &format!("{} removed: it held nothing", project.name))
+            change_project(context, &project, Change::Remove(true))?;
+            report_change(context, &project, &format!("{} removed: it held nothing", project.name))
         }
     }
 }
@@ -84,8 +84,8 @@ fn refuse_removal(context: &CommandContext, project: &v1::KnownProject) -> Comma
     CommandError::bad_input(message).with_hint(hint)
 }
 
-fn list(context: &CommandContext) -> Result<Outcome> {
-    let all = fetch(context)?;
+fn list_projects(context: &CommandContext) -> Result<Outcome> {
+    let all = fetch_projects(context)?;
     if context.json {
         all.iter().try_for_each(|one| context.print_json(&as_json(one)))?;
         return Ok(Outcome::Done);
@@ -164,13 +164,13 @@ fn find_clones(all: &[v1::KnownProject]) -> Vec<(&v1::KnownProject, &v1::KnownPr
     clones
 }
 
-fn merge(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> {
-    let (from, into) = (find(context, from)?, find(context, into)?);
+fn merge_projects(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> {
+    let (from, into) = (find_project(context, from)?, find_project(context, into)?);
     if from.root == into.root {
         let problem = format!("{} cannot be merged into itself", from.name);
         return Err(CommandError::bad_input(problem).into());
     }
-    let merged = change(context, &from, Change::MergeInto(into.root.clone()))?;
+    let merged = change_project(context, &from, Change::MergeInto(into.root.clone()))?;
     if context.json {
         context.print_json(&json!({
             "project": from.root, "into": into.root, "events": merged.events,
@@ -194,9 +194,13 @@ fn merge(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> 
     Ok(Outcome::Done)
 }
 
-fn report(context: &CommandContext, project: &v1::KnownProject, text: &str) -> Result<Outcome> {
+fn report_change(
+    context: &CommandContext,
+    project: &v1::KnownProject,
+    text: &str,
+) -> Result<Outcome> {
     if context.json {
-        let changed = fetch(context)?.into_iter().find(|one| one.root == project.root);
+        let changed = fetch_projects(context)?.into_iter().find(|one| one.root == project.root);
         context.print_json(&changed.map_or(json!({"root": project.root}), |one| as_json(&one)))?;
     } else {
         writeln!(tome_terminal::stdout(), "{text}")?;
@@ -204,12 +208,12 @@ fn report(context: &CommandContext, project: &v1::KnownProject, text: &str) -> R
     Ok(Outcome::Done)
 }
 
-fn fetch(context: &CommandContext) -> Result<Vec<v1::KnownProject>> {
+fn fetch_projects(context: &CommandContext) -> Result<Vec<v1::KnownProject>> {
     let list = async |client: &Client| client.list_projects().await;
     Ok(context.connector.call_blocking(list)?)
 }
 
-fn change(
+fn change_project(
     context: &CommandContext,
     project: &v1::KnownProject,
     change: Change,
@@ -220,8 +224,8 @@ fn change(
 }
 
 /// Finds a project by its name, its folder or a former folder.
-fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
-    let all = fetch(context)?;
+fn find_project(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
+    let all = fetch_projects(context)?;
     let text = typed.to_string_lossy();
     let folder = find_typed_root(typed)?;
     let is_meant = |project: &v1::KnownProject| {

@@ -20,7 +20,6 @@ use crate::cli::sessions::ResumeArgs;
 /// Sessions to choose from, and those listed without a terminal.
 const SESSIONS_MAX: u32 = 200;
 const LISTED_MAX: usize = 10;
-/// Characters of a title.
 const TITLE_CHARS_MAX: usize = 200;
 
 pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {

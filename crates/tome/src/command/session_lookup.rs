@@ -15,7 +15,6 @@ use crate::connect::ConnectError;
 /// Sessions that are searched for those whose ids begin alike, and listed of them.
 const SESSIONS_SEARCHED_MAX: u32 = 1_000;
 const CANDIDATES_SHOWN: usize = 8;
-/// Characters of a title.
 const TITLE_CHARS_MAX: usize = 160;
 
 /// Finds a session: of the given project, or else of the current project first and then of all.

@@ -12,7 +12,7 @@ use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_counted, one_line, print_hanging,
     print_styled, truncate_start,
 };
-use tome_topics::normalize_path;
+use tome_topics::resolve_repository_path;
 
 use super::screen::Screen;
 use super::{CommandContext, Outcome};
@@ -83,7 +83,7 @@ pub fn print_page(
             edits => format!("{}, {}", file.action, format_counted(edits, "edit", "edits")),
         };
         // As everywhere, without the folder of a worktree.
-        let path = normalize_path(&file.path, &session.cwd, &session.project);
+        let path = resolve_repository_path(&file.path, &session.cwd, &session.project);
         let room = screen.line_width().saturating_sub(display_width(&edits) + 4);
         let path = truncate_start(&screen.path(path.as_deref().unwrap_or(&file.path)), room);
         writeln!(out, "  {path}  {DIM}{edits}{RESET}")?;

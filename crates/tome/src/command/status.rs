@@ -202,7 +202,7 @@ fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
     };
     let names: Vec<&str> =
         [model.name.as_str(), talks].into_iter().filter(|it| !it.is_empty()).collect();
-    let worded = format_counted(model.polished, "node", "nodes");
+    let rewritten = format_counted(model.polished, "summary", "summaries");
     writeln!(
         out,
         "model    {} ({} today, {} of {} tokens{})",
@@ -213,7 +213,7 @@ fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
         if model.name.is_empty() {
             String::new()
         } else {
-            format!(", {worded} summarized since start")
+            format!(", {rewritten} rewritten since start")
         }
     )?;
     if !model.problem.is_empty() {

@@ -30,7 +30,6 @@ impl TimeLabels {
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
-    /// The time zone of the labels.
     pub fn zone(&self) -> &TimeZone {
         &self.zone
     }
@@ -111,7 +110,6 @@ impl TimeLabels {
         self.format_time(at_ms, format)
     }
 
-    /// Formats a time to the second.
     pub fn format_second(&self, ms: u64) -> String {
         self.format_time(ms, "%Y-%m-%d %H:%M:%S")
     }

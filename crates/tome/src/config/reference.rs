@@ -76,7 +76,7 @@ fn configuration_reference() -> String {
             section = of;
             write!(page, "\n## {section}\n\n{HEAD}").expect("a string");
         }
-        page.push_str(&row(key));
+        page.push_str(&render_row(key));
     }
     page.push_str(REST);
     page
@@ -87,7 +87,7 @@ const HEAD: &str = "\
 | --- | --- | --- | --- | --- |
 ";
 
-fn row(key: &SettingKey) -> String {
+fn render_row(key: &SettingKey) -> String {
     let default = match key.default {
         "" => "empty".to_owned(),
         default => format!("`{default}`"),

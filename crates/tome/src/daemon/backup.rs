@@ -24,12 +24,12 @@ const BLOCKS_WAITING_MAX: usize = 4;
 
 pub struct BackupService(pub Arc<Daemon>);
 
-type ResponseStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+type GrpcStream<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
 #[tonic::async_trait]
 impl Backup for BackupService {
-    type WriteBackupStream = ResponseStream<v1::BackupBlock>;
-    type RestoreBackupStream = ResponseStream<v1::RestoreProgress>;
+    type WriteBackupStream = GrpcStream<v1::BackupBlock>;
+    type RestoreBackupStream = GrpcStream<v1::RestoreProgress>;
 
     async fn write_backup(
         &self,

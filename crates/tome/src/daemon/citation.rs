@@ -53,7 +53,7 @@ impl Citations for CitationsService {
         let (with_turn, around) = (request.with_turn, request.around as usize);
         let opening = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             drain(daemon);
-            let citations = citations(daemon);
+            let citations = build_citation_opener(daemon);
             let opened = citations.open(&citation, &from)?;
             let turn = match &opened.content {
                 CitedContent::Event(event) if with_turn => citations
@@ -95,7 +95,7 @@ impl Citations for CitationsService {
     }
 }
 
-fn citations(daemon: &Daemon) -> CitationOpener {
+fn build_citation_opener(daemon: &Daemon) -> CitationOpener {
     let (notebooks, contents) =
         (Arc::clone(daemon.engine.notebooks()), Arc::clone(daemon.engine.contents()));
     CitationOpener::new(notebooks, contents, Arc::clone(daemon.engine.transcripts()))

@@ -115,7 +115,7 @@ struct DrainResult {
 /// The fields of a draft that determine its project.
 type Origin = (String, Option<String>);
 
-fn origin(draft: &Draft) -> Origin {
+fn find_origin(draft: &Draft) -> Origin {
     (draft.cwd.clone(), draft.project.clone())
 }
 
@@ -126,7 +126,7 @@ fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<DrainResult, HomeError
     let mut batch = SpoolBatch::default();
     for line in file.read_lines()? {
         match line? {
-            SpoolLine::Draft(one, line) if drained.failing.contains(&origin(&one.draft)) => {
+            SpoolLine::Draft(one, line) if drained.failing.contains(&find_origin(&one.draft)) => {
                 drained.hold(&line);
             }
             SpoolLine::Draft(one, line) => batch.add(*one, line),
@@ -192,7 +192,7 @@ struct SpoolBatch {
 impl SpoolBatch {
     fn add(&mut self, delivered: DeliveredDraft, line: Vec<u8>) {
         self.bytes += line.len();
-        self.origins.insert(origin(&delivered.draft));
+        self.origins.insert(find_origin(&delivered.draft));
         self.drafts.push(delivered);
         self.lines.push(line);
     }
@@ -205,7 +205,7 @@ impl SpoolBatch {
 
     /// Stores the batch. Invalid events count as damaged; those whose store fails are held.
     fn store(self, daemon: &Daemon, drained: &mut DrainResult) {
-        let origins: Vec<Origin> = self.drafts.iter().map(|one| origin(&one.draft)).collect();
+        let origins: Vec<Origin> = self.drafts.iter().map(|one| find_origin(&one.draft)).collect();
         let results = daemon.ingest(self.drafts).into_iter().zip(origins);
         for ((result, origin), line) in results.zip(self.lines) {
             match result {

@@ -87,9 +87,9 @@ impl ChatHandle {
 }
 
 /// The configured models, under one budget.
-pub struct Models {
+pub struct ConfiguredModels {
     pub budget: Arc<DailyBudget>,
-    /// Rewrites contents.
+    /// Rewrites the built-in summaries of closed nodes.
     pub rewriter: Option<Arc<NodeRewriter>>,
     /// Holds conversations.
     pub chat: ChatHandle,
@@ -97,7 +97,7 @@ pub struct Models {
     pub remote: Option<Arc<EndpointEmbedder>>,
 }
 
-impl Models {
+impl ConfiguredModels {
     pub fn new(
         settings: &Settings,
         remote: Option<Arc<EndpointEmbedder>>,

@@ -1,5 +1,5 @@
-//! Rewrites contents with a language model, if one is configured: closed nodes, in the background,
-//! one call at a time, within the daily budget.
+//! Rewrites the built-in summaries of closed nodes with a language model, if one is configured: in the
+//! background, one call at a time, within the daily budget.
 //!
 //! The built-in summary stays as an earlier version. A model that is down, slow, over budget or
 //! returns nonsense is retried later.
@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tome_contents::{
-    ModelSummarizer, ProjectNode, ReplaceOutcome, SummaryError, list_unpolished, load_source,
-    replace_summary,
+    ModelSummarizer, ProjectNode, RewriteOutcome, SummaryError, list_nodes_to_rewrite, load_source,
+    rewrite_summary,
 };
 use tome_home::{HomeError, Store};
 use tome_llm::{
@@ -116,7 +116,7 @@ impl NodeRewriter {
         let Ok(summarizer) = &self.summarizer else { return Ok(()) };
         let mut after = None;
         loop {
-            let page = list_unpolished(store, after.as_deref(), PAGE_NODES)?;
+            let page = list_nodes_to_rewrite(store, after.as_deref(), PAGE_NODES)?;
             for node in &page.nodes {
                 if self.is_backing_off() || daemon.is_stopping() {
                     return Ok(());
@@ -149,8 +149,8 @@ impl NodeRewriter {
         match summary {
             Ok(summary) => {
                 let now = daemon.engine.clock().now();
-                let done = replace_summary(store, node, &source, summary, &self.name, now)?;
-                if matches!(done, ReplaceOutcome::Version(_)) {
+                let done = rewrite_summary(store, node, &source, summary, &self.name, now)?;
+                if matches!(done, RewriteOutcome::Version(_)) {
                     self.rewritten.fetch_add(1, Ordering::Relaxed);
                 }
                 self.backoff().problem.clear();
@@ -176,7 +176,7 @@ impl NodeRewriter {
     }
 }
 
-/// Rewrites contents until the daemon stops.
+/// Rewrites summaries until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
     let Some(rewriter) = daemon.models.rewriter.clone() else { return };
     let mut tick = tokio::time::interval(REWRITE_INTERVAL);

@@ -143,9 +143,9 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
     for kind in &request.kinds {
         EventKind::from_str(kind).map_err(|error| invalid_argument(&error))?;
     }
-    let (since, until) = (request.from_ms.map(Millis), request.to_ms.map(Millis));
-    if let (Some(since), Some(until)) = (since, until)
-        && since >= until
+    let (from, to) = (request.from_ms.map(Millis), request.to_ms.map(Millis));
+    if let (Some(from), Some(to)) = (from, to)
+        && from >= to
     {
         return Err(Status::invalid_argument("the end of the time range must be after its start"));
     }
@@ -161,8 +161,8 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
             session,
             agents: request.agents,
             kinds: request.kinds,
-            since,
-            until,
+            from,
+            to,
         },
         limits: RecallLimits {
             hits: limit as usize,

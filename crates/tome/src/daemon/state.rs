@@ -18,7 +18,7 @@ use super::agent_transcripts::AgentTranscripts;
 use super::calls::CallLimits;
 use super::damage::FileChecks;
 use super::log::Log;
-use super::models::Models;
+use super::models::ConfiguredModels;
 use super::reflect::Reflector;
 use super::remote_vectors;
 use super::scheduler::Scheduler;
@@ -29,7 +29,7 @@ pub struct Daemon {
     pub settings: Settings,
     pub log: Log,
     pub engine: Engine,
-    pub models: Models,
+    pub models: ConfiguredModels,
     /// Sessions to reflect on.
     pub reflector: Arc<Reflector>,
     /// Sessions whose agent transcripts are read for events that hooks missed.
@@ -72,7 +72,7 @@ impl Daemon {
         descriptors: u64,
     ) -> Result<Self> {
         let remote = remote_vectors::build_embedder(&settings)?.map(Arc::new);
-        let models = Models::new(&settings, remote.clone(), clock);
+        let models = ConfiguredModels::new(&settings, remote.clone(), clock);
         let mut engine = Engine::open(
             EngineSettings {
                 home: settings.home.clone(),

@@ -8,7 +8,7 @@ use tome_model::DeliveryId;
 use crate::config::ConfigFlags;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct HookArgs {
+pub struct HookCommandLine {
     pub flags: ConfigFlags,
     /// The agent and the event, as far as given.
     pub positional: Vec<String>,
@@ -22,7 +22,7 @@ pub struct HookArgs {
     pub from_transcript: bool,
 }
 
-impl HookArgs {
+impl HookCommandLine {
     /// Whether this process continues a hook that another process has started.
     pub fn is_continuation(&self) -> bool {
         self.started_ms.is_some()
@@ -36,8 +36,8 @@ impl HookArgs {
 }
 
 /// Parses arguments (without the program name); `None` if they are not a call of `tome hook`.
-pub fn parse_hook_args(args: &[String]) -> Option<HookArgs> {
-    let mut parsed = HookArgs::default();
+pub fn parse_hook_command_line(args: &[String]) -> Option<HookCommandLine> {
+    let mut parsed = HookCommandLine::default();
     let mut args = args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         let (name, value) = match arg.split_once('=') {
@@ -72,7 +72,7 @@ mod tests {
 
     fn names(line: &str) -> Option<Vec<String>> {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        parse_hook_args(&args).map(|parsed| parsed.positional)
+        parse_hook_command_line(&args).map(|parsed| parsed.positional)
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn config_flags_are_kept() {
         let args = ["--set", "a=b", "hook", "--home", "/x", "--config=/c"].map(str::to_owned);
-        let flags = parse_hook_args(&args).unwrap().flags;
+        let flags = parse_hook_command_line(&args).unwrap().flags;
         assert_eq!(flags.home, Some("/x".into()));
         assert_eq!(flags.config, Some("/c".into()));
         assert_eq!(flags.set, ["a=b"]);

@@ -107,9 +107,9 @@ impl WaitClock {
 
     /// Returns the time spent waiting so far.
     pub fn waited(&self) -> Duration {
-        let now = micros(self.started.elapsed());
+        let now = to_micros(self.started.elapsed());
         let before = self.last_reading_us.fetch_max(now, Ordering::SeqCst);
-        let gap = now.saturating_sub(before).saturating_sub(micros(COUNTED_GAP_MAX));
+        let gap = now.saturating_sub(before).saturating_sub(to_micros(COUNTED_GAP_MAX));
         let uncounted = self.uncounted_us.fetch_add(gap, Ordering::SeqCst) + gap;
         Duration::from_micros(now.saturating_sub(uncounted))
     }
@@ -149,7 +149,7 @@ impl WaitClock {
     }
 }
 
-fn micros(time: Duration) -> u64 {
+fn to_micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 

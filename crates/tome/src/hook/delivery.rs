@@ -252,7 +252,6 @@ impl DeliveryInProgress<'_> {
         }
     }
 
-    /// Deadline for the injection.
     fn injection_deadline(&self, request: &InjectionRequest) -> Duration {
         if request.is_start() {
             self.hook.deadlines.injected_at_start

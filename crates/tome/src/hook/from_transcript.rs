@@ -7,7 +7,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::args::HookArgs;
+use super::args::HookCommandLine;
 use super::deadlines::WaitClock;
 use super::payload::{self, PartialPayload};
 use super::{HookRun, new_delivery_id};
@@ -23,7 +23,7 @@ pub fn start_transcript_reader(hook: &HookRun, input: &HookInput<'_>) {
     }
     let names = [hook.args.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
     let next = HookRun {
-        args: HookArgs { positional: names, ..hook.args.clone() },
+        args: HookCommandLine { positional: names, ..hook.args.clone() },
         delivery: new_delivery_id(hook.started_at),
         started_at: hook.started_at,
         wait_clock: WaitClock::since(Instant::now()),

@@ -42,7 +42,6 @@ pub fn permitted_injections(settings: &InjectSettings, agent: &Agent) -> InjectS
     InjectSettings { plan: false, store: false, overview: false, ..settings.clone() }
 }
 
-/// The process of a client.
 struct ClientProcess {
     args: Vec<String>,
     /// Whether both its input and output are a terminal.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tome_model::{Agent, Draft, EventKind};
 use tome_proto::{Client, v1};
 
-use super::args::HookArgs;
+use super::args::HookCommandLine;
 use super::headless;
 use crate::agents::{self, InjectionPoint, ToolNotice};
 use crate::config::{InjectSettings, Settings};
@@ -27,7 +27,7 @@ pub struct InjectionRequest {
 
 impl InjectionRequest {
     /// Builds the request for a draft; `None` if all injections are turned off.
-    pub fn from_draft(settings: &Settings, args: &HookArgs, draft: &Draft) -> Option<Self> {
+    pub fn from_draft(settings: &Settings, args: &HookCommandLine, draft: &Draft) -> Option<Self> {
         if !settings.inject.is_any_enabled() {
             return None;
         }
@@ -65,7 +65,7 @@ impl InjectionRequest {
     /// Builds the request for a tool call that is about to happen; `None` if it injects nothing.
     pub fn from_notice(
         settings: &Settings,
-        args: &HookArgs,
+        args: &HookCommandLine,
         agent: &Agent,
         notice: ToolNotice,
     ) -> Option<Self> {

@@ -28,7 +28,7 @@ use tome_model::{Clock, DeliveredDraft, DeliveryId, Millis, SystemClock};
 
 use crate::config::Config;
 use crate::platform;
-use args::HookArgs;
+use args::HookCommandLine;
 use deadlines::{
     BACKGROUND_DEADLINES, Deadlines, FOREGROUND_DEADLINES, START_DEADLINES, WaitClock,
 };
@@ -44,9 +44,8 @@ const FOREGROUND_BYTES_MAX: usize = 512 * 1024;
 /// Time limit for recording a loss, in the home and then again outside it.
 const LOSS_RECORD_TIMEOUT: Duration = Duration::from_millis(40);
 
-/// One run of a hook.
 pub struct HookRun {
-    args: HookArgs,
+    args: HookCommandLine,
     delivery: DeliveryId,
     /// Start of the hook; the event's time if the payload has none.
     started_at: Millis,
@@ -57,7 +56,7 @@ pub struct HookRun {
 }
 
 /// Runs a hook, or continues one that another process has started.
-pub fn run(args: &HookArgs, started: Instant) {
+pub fn run(args: &HookCommandLine, started: Instant) {
     // A panic must neither print to stderr nor fail the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
@@ -78,7 +77,7 @@ pub fn run(args: &HookArgs, started: Instant) {
     });
 }
 
-fn choose_deadlines(args: &HookArgs) -> Deadlines {
+fn choose_deadlines(args: &HookCommandLine) -> Deadlines {
     let is_start = args.positional.get(1).is_some_and(|event| deadlines::is_start_event(event));
     // The agent does not wait for a batch.
     if args.is_continuation() || args.is_batch() {

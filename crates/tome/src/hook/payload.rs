@@ -30,7 +30,6 @@ const PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 #[derive(Clone)]
 pub struct PartialPayload {
     pub bytes: Arc<Vec<u8>>,
-    /// Whether the payload is complete.
     pub is_complete: bool,
 }
 

@@ -222,26 +222,29 @@ impl StoredEvents {
         meta: &Map<String, Value>,
     ) -> Vec<EventFingerprint> {
         let said = if kind == EventKind::UserMessage { strip_namespace(text) } else { text.into() };
-        let words = || fingerprint(&[kind.default_role().as_str(), &strip_whitespace(&said)]);
+        let words =
+            || compute_fingerprint(&[kind.default_role().as_str(), &strip_whitespace(&said)]);
         let named = |name: &str| meta.get(name).and_then(Value::as_str).unwrap_or_default();
         let is_loose = AgentProfile::of_agent(&self.agent).renames_subagents;
         let mut all = Vec::new();
         match (kind, tool) {
             (EventKind::ToolResult, Some(tool)) => {
                 let name = canonical_tool_name(&self.agent, &tool.name);
-                all.push(fingerprint(&["tool", name, &tool.input.to_string()]));
+                all.push(compute_fingerprint(&["tool", name, &tool.input.to_string()]));
             }
             (EventKind::SessionStart, _) => {}
-            (EventKind::SessionEnd, _) => all.push(fingerprint(&["end"])),
-            (EventKind::Compaction, _) => all.push(fingerprint(&["compaction", named("phase")])),
+            (EventKind::SessionEnd, _) => all.push(compute_fingerprint(&["end"])),
+            (EventKind::Compaction, _) => {
+                all.push(compute_fingerprint(&["compaction", named("phase")]));
+            }
             (EventKind::SubagentStart, _) => {
-                all.push(fingerprint(&["subagent start", named("subagent")]));
-                all.extend(is_loose.then(|| fingerprint(&["subagent start"])));
+                all.push(compute_fingerprint(&["subagent start", named("subagent")]));
+                all.extend(is_loose.then(|| compute_fingerprint(&["subagent start"])));
             }
             (EventKind::SubagentStop, _) => {
                 all.extend((!text.trim().is_empty()).then(words));
-                all.push(fingerprint(&["subagent stop", named("subagent")]));
-                all.extend(is_loose.then(|| fingerprint(&["subagent stop"])));
+                all.push(compute_fingerprint(&["subagent stop", named("subagent")]));
+                all.extend(is_loose.then(|| compute_fingerprint(&["subagent stop"])));
             }
             _ if !text.trim().is_empty() => all.push(words()),
             _ => {}
@@ -305,7 +308,7 @@ fn turn_id(meta: &Map<String, Value>) -> Option<String> {
     TURN_ID_FIELDS.iter().find_map(|name| meta.get(*name)?.as_str().map(str::to_owned))
 }
 
-fn fingerprint(parts: &[&str]) -> EventFingerprint {
+fn compute_fingerprint(parts: &[&str]) -> EventFingerprint {
     tome_model::hash_parts("tome import v1", parts).to_be_bytes()
 }
 

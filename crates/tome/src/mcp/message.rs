@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::limits::BATCH_MESSAGES_MAX;
 
-/// Supported requests.
 const SUPPORTED_REQUESTS: [&str; 10] = [
     "initialize",
     "server/discover",

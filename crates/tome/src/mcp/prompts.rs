@@ -6,7 +6,7 @@ use rmcp::model::{
     GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::{Value, json};
-use tome_engine::{ToolEffect, neutralize, strip_fence};
+use tome_engine::{ToolEffect, neutralize_markers, strip_fence};
 
 use super::caller::McpCaller;
 use super::daemon_tools::DaemonTools;
@@ -63,7 +63,7 @@ pub async fn get(
         return Err(ErrorData::internal_error(answer.text, None));
     }
     // The user requested the guide, so it is not fenced, but markers are still neutralized.
-    let text = neutralize(strip_fence(&answer.text)).into_owned();
+    let text = neutralize_markers(strip_fence(&answer.text)).into_owned();
     let (argument, _, intro) = guide.argument;
     let added = arguments.and_then(|all| all.get(argument)).and_then(Value::as_str);
     let text = match added.map(str::trim).filter(|added| !added.is_empty()) {

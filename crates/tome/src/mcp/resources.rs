@@ -7,7 +7,7 @@ use rmcp::model::{
     ResourceContents, ResourceTemplate,
 };
 use serde_json::{Value, json};
-use tome_engine::{ToolEffect, neutralize};
+use tome_engine::{ToolEffect, neutralize_markers};
 use tome_model::Scope;
 use tome_proto::v1::CallToolResponse;
 
@@ -63,7 +63,7 @@ fn note_resources(listed: &Value) -> Vec<Resource> {
         let path = str_field(note, "path").filter(|path| !path.is_empty())?;
         let address = ResourceAddress::Note(path.to_owned(), Scope::Project);
         let found = build_resource(&address, path)
-            .with_description(neutralize(str_field(note, "summary")?));
+            .with_description(neutralize_markers(str_field(note, "summary")?));
         Some(found.with_size(note.get("size")?.as_u64()?))
     });
     notes.collect()
@@ -75,7 +75,7 @@ fn collect_node_resources(above: &Value, all: &mut Vec<Resource>) {
         if let (Some(id), Some(title)) = (str_field(entry, "id"), str_field(entry, "title")) {
             all.push(
                 build_resource(&ResourceAddress::Node(id.to_owned()), id)
-                    .with_description(neutralize(title)),
+                    .with_description(neutralize_markers(title)),
             );
         }
         collect_node_resources(entry, all);

@@ -7,7 +7,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use tome_engine::{ToolEffect, neutralize};
+use tome_engine::{ToolEffect, neutralize_markers};
 use tome_proto::v1::CallToolResponse;
 
 /// Fields that the text expresses in another way.
@@ -55,7 +55,7 @@ fn result_object(answer: &CallToolResponse) -> Map<String, Value> {
 /// Neutralizes the markers in all strings of a value.
 fn neutralize_value(value: Value) -> Value {
     match value {
-        Value::String(text) => neutralize(&text).into_owned().into(),
+        Value::String(text) => neutralize_markers(&text).into_owned().into(),
         Value::Array(items) => items.into_iter().map(neutralize_value).collect(),
         Value::Object(fields) => {
             fields.into_iter().map(|(n, v)| (n, neutralize_value(v))).collect()

@@ -78,7 +78,8 @@ impl CommandWords {
 
     /// Whether this runs a hook of any Tome installation.
     pub fn is_hook(&self) -> bool {
-        self.args_after_tome().is_some_and(|rest| hook::args::parse_hook_args(rest).is_some())
+        self.args_after_tome()
+            .is_some_and(|rest| hook::args::parse_hook_command_line(rest).is_some())
     }
 
     pub fn is_server(&self) -> bool {

@@ -17,7 +17,6 @@ const NAVIGATOR: &str = include_str!("texts/navigator.md");
 const NAVIGATOR_DESCRIPTION: &str = "Looks things up in Tome's memory of earlier sessions and reports what was said, with \
 citations. Use for questions about past work that need several lookups, so that the reading stays out of the conversation.";
 
-/// A slash command.
 #[derive(Debug)]
 pub struct SlashCommand {
     /// Without the slash.
@@ -49,7 +48,6 @@ pub const COMMANDS: [SlashCommand; 3] = [
     },
 ];
 
-/// README of a plugin.
 pub const PLUGIN_README: &str = include_str!("texts/plugin.md");
 
 /// Text that every file of Tome contains; identifies a file as Tome's.

@@ -49,7 +49,7 @@ pub fn set_server(text: &str, program: &str, args: &[String]) -> Result<String, 
     } else {
         add_server(text, &wanted)?
     };
-    verify(after, &expected)
+    verify_table(after, &expected)
 }
 
 pub fn remove_server(text: &str) -> Result<String, EditError> {
@@ -69,7 +69,7 @@ pub fn remove_server(text: &str) -> Result<String, EditError> {
     if parse(&after)?.get(SERVERS).is_none() {
         expected.remove(SERVERS);
     }
-    verify(after, &expected)
+    verify_table(after, &expected)
 }
 
 /// Removes Codex's trust records of the hooks that `is_ours` selects by key and hash. The table is
@@ -120,7 +120,7 @@ pub fn remove_trust_records(
     if parse(&after)?.get(HOOKS).is_none() {
         expected.remove(HOOKS);
     }
-    verify(after, &expected)
+    verify_table(after, &expected)
 }
 
 fn trust_records(table: &Table) -> Option<&Table> {
@@ -141,13 +141,13 @@ fn add_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError>
     let inline = document.get(SERVERS).and_then(Item::as_inline_table);
     if let Some(span) = inline.and_then(toml_edit::InlineTable::span) {
         let close = span.end.saturating_sub(1);
-        let inside = slice(text, span.start + 1..close).trim_end();
+        let inside = slice_text(text, span.start + 1..close).trim_end();
         let lead = if inside.trim().is_empty() || inside.ends_with(',') { " " } else { ", " };
         let members: Vec<String> =
             wanted.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let tail = span.start + 1 + inside.len();
         let member = format!("{lead}{SERVER_NAME} = {{ {} }} ", members.join(", "));
-        let (head, rest) = (slice(text, 0..tail), slice(text, close..text.len()));
+        let (head, rest) = (slice_text(text, 0..tail), slice_text(text, close..text.len()));
         return Ok([head, &member, rest].concat());
     }
     let newline = detect_newline(text);
@@ -184,7 +184,8 @@ fn update_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditErr
             }),
         };
         let (span, replacement) = edit.ok_or_else(not_editable)?;
-        let (head, tail) = (slice(&text, 0..span.start), slice(&text, span.end..text.len()));
+        let (head, tail) =
+            (slice_text(&text, 0..span.start), slice_text(&text, span.end..text.len()));
         text = [head, &replacement, tail].concat();
     }
     Ok(text)
@@ -196,7 +197,7 @@ fn find_insert_position(text: &str, item: &Item) -> Option<usize> {
     if item.is_inline_table() {
         return Some(span.start + 1);
     }
-    let rest = slice(text, span.end..text.len());
+    let rest = slice_text(text, span.end..text.len());
     rest.find('\n').map(|newline| span.end + newline + 1)
 }
 
@@ -228,10 +229,10 @@ fn collect_ranges(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec
 
 /// Expands a range to whole lines if nothing else is on them; includes trailing comments.
 fn expand_to_lines(text: &str, range: Range<usize>) -> Range<usize> {
-    let head = slice(text, 0..range.start).trim_end_matches([' ', '\t']);
-    let rest = slice(text, range.end..text.len());
+    let head = slice_text(text, 0..range.start).trim_end_matches([' ', '\t']);
+    let rest = slice_text(text, range.end..text.len());
     let line = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
-    let behind = slice(rest, 0..line).trim();
+    let behind = slice_text(rest, 0..line).trim();
     let is_alone = head.is_empty() || head.ends_with('\n');
     if is_alone && (behind.is_empty() || behind.starts_with('#')) {
         head.len()..range.end + line
@@ -242,7 +243,7 @@ fn expand_to_lines(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// Includes the empty line before a table header.
 fn include_blank_line(text: &str, range: Range<usize>) -> Range<usize> {
-    let head = slice(text, 0..range.start);
+    let head = slice_text(text, 0..range.start);
     let bare = head.strip_suffix('\n').map(|head| head.strip_suffix('\r').unwrap_or(head));
     match bare {
         Some(bare) if bare.is_empty() || bare.ends_with('\n') => bare.len()..range.end,
@@ -252,11 +253,11 @@ fn include_blank_line(text: &str, range: Range<usize>) -> Range<usize> {
 
 /// Includes the comma that separates a member of an inline table from its neighbor.
 fn include_comma(text: &str, range: Range<usize>) -> Range<usize> {
-    let head = slice(text, 0..range.start);
+    let head = slice_text(text, 0..range.start);
     if head.is_empty() || head.ends_with('\n') {
         return range;
     }
-    let rest = slice(text, range.end..text.len());
+    let rest = slice_text(text, range.end..text.len());
     let behind = rest.trim_start();
     if let Some(after) = behind.strip_prefix(',') {
         return range.start..text.len() - after.trim_start_matches([' ', '\t']).len();
@@ -272,7 +273,7 @@ fn parse_document(text: &str) -> Result<Document<&str>, EditError> {
 }
 
 /// Returns the text if it parses to exactly the intended value.
-fn verify(after: String, expected: &Table) -> Result<String, EditError> {
+fn verify_table(after: String, expected: &Table) -> Result<String, EditError> {
     if parse(&after).is_ok_and(|parsed| parsed == *expected) {
         Ok(after)
     } else {
@@ -294,6 +295,6 @@ fn not_a_table() -> EditError {
 }
 
 /// Out of range it is empty; `verify` rejects the result.
-fn slice(text: &str, range: Range<usize>) -> &str {
+fn slice_text(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }

@@ -86,7 +86,7 @@ fn the_daemon_bounds_its_heap() {
     child.wait().unwrap();
 }
 
-/// What the file system has allocated, of everything in the home.
+/// Bytes that the file system has allocated for the home.
 #[cfg(unix)]
 #[test]
 fn status_reports_the_disk_usage_of_the_whole_home() {

@@ -1,4 +1,4 @@
-//! What is not recorded: pauses and ignored paths, for hooks and imports.
+//! Events that are not recorded: pauses and ignored paths, for hooks and imports.
 
 use serde_json::{Value, json};
 use tome_testkit::{CommandResult, World};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentSettings, ClientSettings, DaemonProgram, HomeMemory, HomeMemorySettings,
+    AgentLoop, AgentSettings, ClientSettings, DaemonProgram, HomeMemory, HomeMemorySettings,
     LocalMemory, LocalMemorySettings, Memory, MemoryTools, SessionInfo,
 };
 use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
@@ -18,13 +18,13 @@ fn session(world: &World) -> SessionInfo {
     SessionInfo::for_agent("heron", "h1", project).unwrap()
 }
 
-fn agent(memory: &Arc<HomeMemory>, replies: &[&str]) -> Agent {
+fn agent(memory: &Arc<HomeMemory>, replies: &[&str]) -> AgentLoop {
     let replies: Vec<_> = replies.iter().map(|text| Ok(ChatResponse::from_text(*text))).collect();
     let memory = Arc::clone(memory);
-    Agent::new(Arc::new(ScriptedChat::new(replies)), memory, AgentSettings::default()).unwrap()
+    AgentLoop::new(Arc::new(ScriptedChat::new(replies)), memory, AgentSettings::default()).unwrap()
 }
 
-fn run(agent: &mut Agent, prompt: &str) {
+fn run(agent: &mut AgentLoop, prompt: &str) {
     agent.run(prompt, &mut |_event| {}, &CancelToken::default()).unwrap();
 }
 

@@ -11,7 +11,7 @@ use ratatui::style::{Color, Modifier};
 
 use super::*;
 use crate::item::{Item, ListKind, ListPage};
-use crate::source::{Answer, Request};
+use crate::source::{BrowseAnswer, Request};
 use crate::state::{BrowserSetup, Effect, Input};
 use crate::test_items::{contents_page, hit, note, resume_command, sessions};
 
@@ -53,34 +53,36 @@ fn answer_all(browser: &mut Browser, effects: Vec<Effect>) {
     }
 }
 
-fn answer(request: &Request) -> Answer {
+fn answer(request: &Request) -> BrowseAnswer {
     use crate::source::RequestKind as Kind;
     match &request.kind {
-        Kind::List(query) if query.words.is_empty() => {
-            Answer::List(ListPage { items: sessions(), has_more: true, ..ListPage::default() })
-        }
+        Kind::List(query) if query.words.is_empty() => BrowseAnswer::List(ListPage {
+            items: sessions(),
+            has_more: true,
+            ..ListPage::default()
+        }),
         Kind::List(query) if query.words == "nosuch" => {
-            Answer::List(ListPage { kind: ListKind::Hits, ..ListPage::default() })
+            BrowseAnswer::List(ListPage { kind: ListKind::Hits, ..ListPage::default() })
         }
-        Kind::List(_) => Answer::List(ListPage {
+        Kind::List(_) => BrowseAnswer::List(ListPage {
             kind: ListKind::Hits,
             items: vec![hit("#12"), note(), hit("#40")],
             has_more: false,
             notice: "indexing 230 events".to_owned(),
         }),
         Kind::Contents { node, .. } if node.is_empty() => {
-            Answer::Contents(contents_page("", None, &["toc:year:2026", "toc:year:2025"]))
+            BrowseAnswer::Contents(contents_page("", None, &["toc:year:2026", "toc:year:2025"]))
         }
-        Kind::Contents { node, .. } => Answer::Contents(contents_page(
+        Kind::Contents { node, .. } => BrowseAnswer::Contents(contents_page(
             node,
             Some(""),
             &["toc:month:2026-11", "toc:month:2026-10"],
         )),
         Kind::Preview { item, .. } => match item.target {
-            crate::item::ItemTarget::Session(_) => Answer::Preview(PAGE.to_owned()),
-            _ => Answer::Preview(item.card.clone()),
+            crate::item::ItemTarget::Session(_) => BrowseAnswer::Preview(PAGE.to_owned()),
+            _ => BrowseAnswer::Preview(item.card.clone()),
         },
-        Kind::Resume(_) => Answer::Resume(resume_command()),
+        Kind::Resume(_) => BrowseAnswer::Resume(resume_command()),
     }
 }
 
@@ -234,7 +236,7 @@ fn no_recorded_text_controls_the_terminal() {
                         command: text(),
                         ..resume_command()
                     };
-                    browser.update(Input::Answer(request, Ok(Answer::Resume(command))));
+                    browser.update(Input::Answer(request, Ok(BrowseAnswer::Resume(command))));
                 }
             }
         }

@@ -375,7 +375,7 @@ fn leads_to_list(text: &str) -> bool {
         && [" here's ", " here are ", " here is "].iter().any(|mark| lower.contains(mark))
 }
 
-/// Whether a sentence reports a step that is told by itself: a commit, a push.
+/// Whether a sentence reports a step that has a fact of its own: a commit, a push.
 fn reports_step(text: &str) -> bool {
     const WORDS_MAX: usize = 9;
     #[rustfmt::skip]

@@ -13,7 +13,7 @@ use crate::extract::language::text::to_lower;
 
 /// Of results with a higher score, three of four are useless or wrong.
 const USELESS_MIN: i32 = 0;
-/// The same for a result that is told together with its request.
+/// The same for a result that is shown together with its request.
 const ANSWER_USELESS_MIN: i32 = 24;
 /// Three of four results have a lower score.
 const DOUBTFUL_MIN: i32 = -40;
@@ -32,7 +32,7 @@ pub(crate) struct TurnResult<'t> {
     /// The whole answer.
     pub(crate) answer: &'t str,
     pub(crate) prompt: &'t str,
-    /// Whether it is told together with its request.
+    /// Whether it is shown together with its request.
     pub(crate) has_request: bool,
     /// Whether that is a question, to which even a short answer tells something.
     pub(crate) answers_question: bool,
@@ -107,8 +107,8 @@ mod tests {
     use super::TurnResult;
 
     #[test]
-    fn a_result_that_names_a_change_is_told_and_a_status_is_not() {
-        let told = |text: &str, has_edits: bool| {
+    fn a_result_that_names_a_change_is_useful_and_a_status_is_not() {
+        let is_useful = |text: &str, has_edits: bool| {
             let answer = format!("{text} {}", "More is said about it below. ".repeat(12));
             let prompt = "Make the retries of the uploader wait longer";
             let result = TurnResult {
@@ -121,8 +121,11 @@ mod tests {
             };
             !result.is_useless()
         };
-        assert!(told("Added `Backoff::exponential` to the uploader's retries, up to 30 s.", true));
-        assert!(!told("I'm ready when you are.", false));
-        assert!(!told("That should work for you now if I read it right.", false));
+        assert!(is_useful(
+            "Added `Backoff::exponential` to the uploader's retries, up to 30 s.",
+            true
+        ));
+        assert!(!is_useful("I'm ready when you are.", false));
+        assert!(!is_useful("That should work for you now if I read it right.", false));
     }
 }

@@ -11,7 +11,6 @@ use crate::extract::language::text::{
     begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case,
 };
 
-/// A sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerSentence<'a> {
     /// Verbatim: the sentence, and the first items of the list that it introduces.
@@ -68,7 +67,6 @@ pub(crate) fn end_lead(text: &str) -> String {
     }
 }
 
-/// An item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ListItem {
     /// All of it, or its first clauses.
@@ -260,7 +258,6 @@ fn begins_item(raw: &str) -> bool {
             && bare.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')'])
 }
 
-/// Characters of an item of a list.
 const ITEM_CHARS_MAX: usize = 96;
 
 /// An item without the mark at its end, and without the words that lead over to a list below it.

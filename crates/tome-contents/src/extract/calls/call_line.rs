@@ -12,7 +12,7 @@ const FIELD_CHARS_MAX: usize = 60;
 /// Characters of a commit's command that is shown as it is.
 const COMMIT_CHARS_MAX: usize = 100;
 
-/// Fields that say best what a call is about. A search is told by its words rather than by its
+/// Fields that say best what a call is about. A search is described by its words rather than by its
 /// folder.
 const SUBJECTS: [&str; 8] =
     ["pattern", "query", "url", "description", "question", "title", "skill", "prompt"];

@@ -11,7 +11,7 @@ use crate::extract::git::commit_message::{CommitMessage, read_commit_message};
 
 /// A tool call: its outcome, and the command or the files that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolCall<'a> {
+pub struct ToolCallSummary<'a> {
     /// How it ended, as far as its payload shows.
     pub outcome: ToolOutcome,
     /// The line that tells why it failed.
@@ -27,7 +27,7 @@ pub struct ToolCall<'a> {
 }
 
 /// Reads the tool call of an event; `None` if the event is none.
-pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
+pub fn read_tool_call(event: &Event) -> Option<ToolCallSummary<'_>> {
     let tool = event.tool.as_ref()?;
     let files = parse_files(tool).into_iter().map(|file| (file.path, file.action));
     let files: Vec<(&str, FileAction)> = files.collect();
@@ -39,7 +39,7 @@ pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
         (Some(command), Some(message)) => describe_commit(command, message, &event.cwd),
         _ => describe_call(tool, command, file, &event.cwd),
     };
-    Some(ToolCall { outcome, reason, line, command, commit, files })
+    Some(ToolCallSummary { outcome, reason, line, command, commit, files })
 }
 
 /// The outcome of a call, and why it failed. The exit code of a shell call may be that of `tail`: a

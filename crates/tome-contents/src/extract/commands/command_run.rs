@@ -7,7 +7,7 @@ use serde_json::Value;
 use tome_model::{CommandOutcome, Event, Tool};
 
 use crate::extract::commands::chain::{ChainJoint, ChainPart, split_chain};
-use crate::extract::commands::command_context::{CommandContext, read_contexts};
+use crate::extract::commands::command_environment::{CommandEnvironment, read_environments};
 use crate::extract::commands::command_name::{name_command, writes_files};
 use crate::extract::commands::failures::{
     NO_CAUSE, find_diagnostic, find_failure_line, find_success_line, ran_no_tests, reports_failure,
@@ -25,7 +25,7 @@ pub(crate) struct CommandRun<'a> {
     pub(crate) command: &'a str,
     /// Short name, such as `cargo test`.
     pub(crate) name: String,
-    pub(crate) context: CommandContext<'a>,
+    pub(crate) environment: CommandEnvironment<'a>,
     pub(crate) outcome: CommandOutcome,
     /// The output line that shows the outcome: of a failure, the one that names its cause.
     pub(crate) line: Option<&'a str>,
@@ -39,7 +39,7 @@ pub(crate) struct CommandRun<'a> {
 struct NamedPart<'a> {
     text: &'a str,
     name: String,
-    context: CommandContext<'a>,
+    environment: CommandEnvironment<'a>,
     is_major: bool,
     /// Whether it changes files rather than checking them.
     is_writer: bool,
@@ -55,7 +55,7 @@ pub(crate) fn parse_command_runs<'a>(
 ) -> Vec<CommandRun<'a>> {
     let Some(line) = find_command_line(tool) else { return Vec::new() };
     let chain = split_chain(line);
-    let parts = name_parts(&chain, read_contexts(&chain, event, tool));
+    let parts = name_parts(&chain, read_environments(&chain, event, tool));
     if parts.is_empty() {
         return Vec::new();
     }
@@ -71,7 +71,7 @@ pub(crate) fn parse_command_runs<'a>(
             command_line: line,
             command: part.text,
             name: part.name.clone(),
-            context: part.context.clone(),
+            environment: part.environment.clone(),
             outcome,
             line: cause.or(shown).map(|(line, _)| line),
             failed_test: shown.filter(|_| cause.is_some()).map(|(line, _)| line),
@@ -144,7 +144,7 @@ fn is_test(name: &str) -> bool {
 
 fn name_parts<'a>(
     chain: &[ChainPart<'a>],
-    contexts: Vec<CommandContext<'a>>,
+    environments: Vec<CommandEnvironment<'a>>,
 ) -> Vec<NamedPart<'a>> {
     let keeps_codes = chain.iter().any(|part| {
         part.stages
@@ -152,14 +152,14 @@ fn name_parts<'a>(
             .is_some_and(|stage| stage.starts_with("set ") && stage.contains("pipefail"))
     });
     let mut parts = Vec::new();
-    for ((index, part), context) in chain.iter().enumerate().zip(contexts) {
+    for ((index, part), environment) in chain.iter().enumerate().zip(environments) {
         let Some(text) = part.stages.first() else { continue };
         let Some((name, is_major)) = name_command(text) else { continue };
         let hidden = chain.iter().skip(index + 1).any(|next| next.joint != ChainJoint::And);
         let piped = part.stages.len() > 1 && !keeps_codes;
         let is_writer = writes_files(&name, text);
         let is_masked = hidden || piped;
-        parts.push(NamedPart { text, name, context, is_major, is_writer, is_masked });
+        parts.push(NamedPart { text, name, environment, is_major, is_writer, is_masked });
     }
     parts
 }
@@ -247,7 +247,7 @@ fn chain_failure<'a>(
     parts: &[NamedPart<'a>],
     failure: Option<(&'a str, u32)>,
 ) -> Option<CommandRun<'a>> {
-    let context = parts.first()?.context.clone();
+    let environment = parts.first()?.environment.clone();
     let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     names.dedup();
     Some(CommandRun {
@@ -255,7 +255,7 @@ fn chain_failure<'a>(
         command_line: line,
         command: line,
         name: names.join(" && "),
-        context,
+        environment,
         outcome: CommandOutcome::Failed,
         line: failure.map(|(line, _)| line),
         failed_test: None,

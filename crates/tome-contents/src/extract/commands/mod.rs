@@ -2,7 +2,7 @@
 
 pub(crate) mod cause;
 pub(crate) mod chain;
-pub(crate) mod command_context;
+pub(crate) mod command_environment;
 pub(crate) mod command_name;
 pub(crate) mod command_run;
 pub(crate) mod failures;

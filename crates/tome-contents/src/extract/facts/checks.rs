@@ -55,7 +55,7 @@ fn is_passed_check(run: &CommandRun<'_>) -> bool {
 /// The command with the folder and the environment that it needs.
 fn show_command(run: &CommandRun<'_>) -> Option<String> {
     let command = command_without_redirection(run);
-    let text = run.context.complete(command).filter(|_| !command.contains(['\n', '$']))?;
+    let text = run.environment.complete(command).filter(|_| !command.contains(['\n', '$']))?;
     (text.chars().count() <= COMMAND_CHARS_MAX).then_some(text)
 }
 
@@ -67,12 +67,12 @@ fn command_without_redirection<'a>(run: &CommandRun<'a>) -> &'a str {
 /// narrower selection.
 pub(crate) fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
     let is_same = suite_name(&run.name) == suite_name(&other.name)
-        && run.context.folder.is_some()
-        && run.context.folder == other.context.folder;
+        && run.environment.folder.is_some()
+        && run.environment.folder == other.environment.folder;
     if !is_same {
         return false;
     }
-    let (own, others) = (Scope::from_run(run), Scope::from_run(other));
+    let (own, others) = (SuiteSelection::from_run(run), SuiteSelection::from_run(other));
     let is_inside = |path: &&str| {
         own.paths.iter().any(|outer| {
             path.strip_prefix(outer)
@@ -101,13 +101,13 @@ fn suite_name(name: &str) -> String {
 
 /// The part of a suite that a command selects.
 #[derive(Debug, Default)]
-struct Scope<'a> {
+struct SuiteSelection<'a> {
     /// Paths, patterns and values of flags.
     paths: Vec<&'a str>,
     flags: Vec<&'a str>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> SuiteSelection<'a> {
     fn from_run(run: &CommandRun<'a>) -> Self {
         /// Flags that change the output or a limit, and not what is checked.
         #[rustfmt::skip]
@@ -130,7 +130,7 @@ impl<'a> Scope<'a> {
         const WHOLE: [&str; 5] = [".", "...", "tests", "test", ""];
         let words = strip_wrappers(run.command).unwrap_or_else(|| split_words(run.command));
         let is_named = |word: &str| run.name.split(' ').any(|named| named == word);
-        let mut scope = Self::default();
+        let mut selection = Self::default();
         let mut rest = words.into_iter().skip(1);
         while let Some(word) = rest.next() {
             let flag = word.split('=').next().unwrap_or(word);
@@ -147,15 +147,15 @@ impl<'a> Scope<'a> {
                 // `python -m pytest` is `pytest`, and `pytest -m slow` a part of it.
                 let is_module = word == "-m" && rest.clone().next().is_some_and(is_named);
                 if !is_module {
-                    scope.flags.push(word);
+                    selection.flags.push(word);
                 }
             } else {
                 let path = word.trim_start_matches("./").trim_end_matches('/');
                 if !is_named(word) && !WHOLE.contains(&path) {
-                    scope.paths.push(path);
+                    selection.paths.push(path);
                 }
             }
         }
-        scope
+        selection
     }
 }

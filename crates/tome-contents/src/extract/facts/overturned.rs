@@ -205,7 +205,7 @@ pub(crate) fn drop_refuted(facts: &mut Vec<DraftFact>) {
     });
 }
 
-/// Of a pull request that got another title, keeps the last one. Each is told once, by its address.
+/// Of a pull request that got another title, keeps the last one. Each address is listed once.
 pub(crate) fn keep_last_titles(facts: &mut Vec<DraftFact>) {
     let mut last: BTreeMap<String, (String, bool)> = BTreeMap::new();
     let address_of = |fact: &DraftFact| {

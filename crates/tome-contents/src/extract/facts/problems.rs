@@ -25,17 +25,17 @@ use crate::extract::turns::turn::{Turn, TurnFile};
 pub(crate) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec<DraftFact>) {
     const PROBLEMS_MAX: usize = 6;
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
-    let mut told: Vec<(&str, String)> = Vec::new();
+    let mut seen: Vec<(&str, String)> = Vec::new();
     for run in &runs {
-        if told.len() >= PROBLEMS_MAX {
+        if seen.len() >= PROBLEMS_MAX {
             break;
         }
         let Some(problem) = Problem::from_run(run, &runs) else { continue };
         let subject = (run.name.as_str(), problem.subject());
-        if told.contains(&subject) {
+        if seen.contains(&subject) {
             continue;
         }
-        told.push(subject);
+        seen.push(subject);
         if !problem.is_passing_slip() && !is_own_slip(turns, events, &problem) {
             facts.extend(problem.describe(turns, events));
         }
@@ -282,7 +282,6 @@ fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
     })
 }
 
-/// A change of a file.
 struct ChangedFile<'e> {
     path: &'e str,
     /// The verbatim text that names it.

@@ -97,14 +97,14 @@ const REJECTION_WORDS_MAX: usize = 40;
 pub(crate) fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
     let text = capitalize(&plain_text(words));
     // "do we know how it looks?" asks, "can we read it instead?" corrects.
-    let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
+    let corrects = to_lower(&text).contains(" instead");
+    let proposes = corrects || is_polite(&text);
     let evidence = vec![build_evidence(at, words)];
     let fact = DraftFact::new(FactKind::Correction, &text, 8, evidence);
     // A long text is mostly quoted from the plan that was rejected.
     let is_short = count_words(&text) <= REJECTION_WORDS_MAX;
     let asks = text.ends_with(['?', '？']) || text.contains("? ");
-    let is_told = to_lower(&text).contains(" instead");
-    fact.filter(|_| is_short && (is_told || proposes && !text.contains("? ") || !asks))
+    fact.filter(|_| is_short && (corrects || proposes && !text.contains("? ") || !asks))
 }
 
 /// Whether the user only supposes or wonders, or speaks of how to talk.

@@ -11,7 +11,6 @@ use crate::extract::commands::command_name::{find_git_verb, strip_wrappers};
 
 /// Bytes of a command that are read.
 const COMMAND_BYTES_MAX: usize = 32 * 1024;
-/// Characters of a subject.
 const SUBJECT_CHARS_MAX: usize = 200;
 
 /// Lines at the end of a message that name authors and tools.

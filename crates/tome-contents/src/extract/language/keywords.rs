@@ -48,8 +48,8 @@ impl KeywordCounter {
         }
     }
 
-    /// Adds a term of a known kind; `anew` marks its first occurrence in a text.
-    pub(crate) fn add_term(&mut self, shown: &str, sort: TermKind, worth: u32, anew: bool) {
+    /// Adds a term of a known kind; `is_first` marks its first occurrence in a text.
+    pub(crate) fn add_term(&mut self, shown: &str, sort: TermKind, worth: u32, is_first: bool) {
         let key = shown.to_lowercase();
         if !self.counts.contains_key(&key) && self.counts.len() >= TERMS_MAX {
             return;
@@ -64,7 +64,7 @@ impl KeywordCounter {
             texts: 0,
         });
         count.score += worth * kind_weight(count.sort);
-        count.texts += u32::from(anew);
+        count.texts += u32::from(is_first);
     }
 
     /// Runs of katakana are words; in runs of Han every 2 to 4 characters may be one.

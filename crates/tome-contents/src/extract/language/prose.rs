@@ -15,7 +15,6 @@ const SENTENCES_MAX: usize = 160;
 const OTHERS_MAX: usize = 240;
 const ROWS_MAX: usize = 80;
 
-/// A sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProseSentence<'a> {
     /// Verbatim.

@@ -8,7 +8,6 @@ use serde_json::Value;
 use tome_model::{Event, truncate_to};
 use tome_text::{first_chars, is_han_or_kana};
 
-/// Characters of an excerpt.
 pub(crate) const EXCERPT_CHARS_MAX: usize = 200;
 /// Strings of a tool's input or output that are read; the first rows of an output show what it is.
 const STRINGS_MAX: usize = 64;

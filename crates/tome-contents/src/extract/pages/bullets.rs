@@ -54,7 +54,7 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     let title = facts.iter().find(|fact| fact.kind == FactKind::Title);
     // Always show open work, even if that displaces another bullet.
     let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
-    // A check that still fails is told once.
+    // A check that still fails is shown once.
     let is_open = |fact: &DraftFact| {
         fact.kind == FactKind::Problem && open.is_some_and(|open| open.event == fact.event)
     };

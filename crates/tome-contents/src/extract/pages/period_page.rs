@@ -91,7 +91,6 @@ impl From<MergedWork<'_>> for SummaryWork {
     }
 }
 
-/// Summarizes a period.
 pub(crate) fn summarize_period(input: &RollupInput<'_>) -> Summary {
     let work = merge_work(input.children, input.level == Level::Day);
     let keywords = top_keywords(input.children);
@@ -205,7 +204,7 @@ fn render_title(work: &[MergedWork<'_>]) -> String {
             continue;
         }
         let states = Statement::new(text);
-        if parts.iter().any(|part| repeats(part, &states, &one.facts)) {
+        if parts.iter().any(|part| repeats_statement(part, &states, &one.facts)) {
             continue;
         }
         let fits = length + text.chars().count() <= TITLE_CHARS_MAX;
@@ -231,8 +230,9 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
     for work in &shown {
         let summary = describe_one(work, title, level);
         let states = Statement::new(&summary.text);
-        let is_repeated =
-            |other: &SummaryBullet| repeats(&Statement::new(&other.text), &states, &work.facts);
+        let is_repeated = |other: &SummaryBullet| {
+            repeats_statement(&Statement::new(&other.text), &states, &work.facts)
+        };
         if !bullets.iter().any(is_repeated) {
             bullets.push(summary);
         }
@@ -255,7 +255,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
         }
         let text = label_fact(fact.kind, &fact.text);
         if !bullets.iter().any(|known| contains_text(&known.text, &text)) {
-            bullets.push(bullet(&text, fact.grips().to_vec()));
+            bullets.push(build_bullet(&text, fact.grips().to_vec()));
         }
     }
     let open = shown.iter().flat_map(|work| work.facts_of(FactKind::Open));
@@ -263,7 +263,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
         && bullets.len() < BULLETS_MAX
         && !bullets.iter().any(|known| known.text.contains(&open.text))
     {
-        bullets.push(bullet(&label_fact(open.kind, &open.text), open.grips().to_vec()));
+        bullets.push(build_bullet(&label_fact(open.kind, &open.text), open.grips().to_vec()));
     }
     let hidden = all.len().saturating_sub(shown.len());
     if hidden > 0
@@ -276,7 +276,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
 
 /// Whether a text about some facts repeats what is known. A request without a result needs less to
 /// be the same.
-fn repeats(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
+fn repeats_statement(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
     let only_requests = facts
         .iter()
         .all(|fact| matches!(fact.kind, FactKind::Title | FactKind::Request | FactKind::Open));
@@ -290,19 +290,19 @@ fn contains_text(known: &str, text: &str) -> bool {
 }
 
 /// A period with one piece of work: its facts, in order of time. The longer the period, the fewer; failures
-/// and what fixed them are told by the day.
+/// and their fixes are shown only in a day.
 fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let bullets_max = match level {
         Level::Year | Level::Month | Level::Week => 4,
         Level::Day | Level::Segment => BULLETS_MAX,
     };
-    let is_told = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
+    let is_shown = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
     let title = work.title();
     let heading = Statement::new(title);
     let mut ranked: Vec<&Fact> =
         work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
-    ranked.retain(is_told);
-    // A check that still fails is told once, as open.
+    ranked.retain(is_shown);
+    // A check that still fails is shown once, as open.
     let open = work.facts_of(FactKind::Open).next_back();
     let is_open = |fact: &Fact| {
         let shows = |open: &Fact| open.grips().iter().any(|grip| fact.grips().contains(grip));
@@ -345,23 +345,23 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen
         .into_iter()
-        .map(|fact| bullet(&label_fact(fact.kind, &fact.text), fact.grips().to_vec()))
+        .map(|fact| build_bullet(&label_fact(fact.kind, &fact.text), fact.grips().to_vec()))
         .collect()
 }
 
 /// Describes a piece of work by one statement: its commit, plan or pull request, or else
 /// its weightiest conclusion. Two statements of different turns are never joined.
 fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBullet {
-    let Some(title) = work.best_title() else { return bullet("", Vec::new()) };
+    let Some(title) = work.best_title() else { return build_bullet("", Vec::new()) };
     let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
     let heaviest = outcome.map_or(0, |outcome| outcome.weight);
     if let Some(answer) = find_answer(work, title).filter(|fact| fact.weight + 5 >= heaviest) {
-        return bullet(&answer.text, [title.grips(), answer.grips()].concat());
+        return build_bullet(&answer.text, [title.grips(), answer.grips()].concat());
     }
     // A commit that names the page needs no second line if its work came to more.
-    let is_told = title.weight < FROM_REBASE || page.contains(&title.text);
-    if let Some(outcome) = outcome.filter(|_| is_told) {
+    let yields_to_outcome = title.weight < FROM_REBASE || page.contains(&title.text);
+    if let Some(outcome) = outcome.filter(|_| yields_to_outcome) {
         // Above the day, a result alone does not say what it is the result of.
         let names_work = level != Level::Day
             && !page.contains(&title.text)
@@ -373,7 +373,7 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
             outcome.text.clone()
         };
         let named = if names_work { title.grips() } else { &[] };
-        return bullet(&text, [named, outcome.grips()].concat());
+        return build_bullet(&text, [named, outcome.grips()].concat());
     }
     let mut grips = title.grips().to_vec();
     let mut pull_name = String::new();
@@ -387,10 +387,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
             grips.extend(pull.grips().iter().cloned());
         }
     }
-    bullet(&format!("{}{pull_name}", title.text), grips)
+    build_bullet(&format!("{}{pull_name}", title.text), grips)
 }
 
-/// The result that is told together with the request of the title.
+/// The result that is shown together with the request of the title.
 fn find_answer<'a>(work: &MergedWork<'a>, title: &Fact) -> Option<&'a Fact> {
     let answers_title = |fact: &&Fact| {
         let request = fact.text.split_once(QUESTION_END).map(|(request, _)| request);
@@ -408,14 +408,14 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
         .map(|month| {
             let name = month.id.period().map(|period| period.title()).unwrap_or_default();
             // Not the commits: some are amended, squashed or made by hand.
-            let sessions = count(month.session_count, "session");
+            let sessions = format_counted(month.session_count, "session");
             let mut named: Vec<(Statement<'_>, &Fact)> = Vec::new();
             for work in &month.work {
                 let title = find_work_title(work).filter(|fact| !fact.text.is_empty());
                 let Some(title) = title.filter(|_| named.len() < MONTH_WORK_MAX) else { continue };
                 let states = Statement::new(&title.text);
                 let facts: Vec<&Fact> = work.facts.iter().collect();
-                if !named.iter().any(|(other, _)| repeats(other, &states, &facts)) {
+                if !named.iter().any(|(other, _)| repeats_statement(other, &states, &facts)) {
                     named.push((states, title));
                 }
             }
@@ -442,16 +442,16 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
                 }
                 None => titles,
             };
-            bullet(&format!("{name} ({sessions}): {about}"), grips)
+            build_bullet(&format!("{name} ({sessions}): {about}"), grips)
         })
         .collect()
 }
 
-fn count(number: u64, what: &str) -> String {
+fn format_counted(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-fn bullet(text: &str, grips: Vec<GripId>) -> SummaryBullet {
+fn build_bullet(text: &str, grips: Vec<GripId>) -> SummaryBullet {
     SummaryBullet { text: truncate_words(text, BULLET_CHARS_MAX), support: Support::Grips(grips) }
 }
 

@@ -20,7 +20,7 @@ use crate::extract::turns::turn::Turn;
 /// The action of a file whose edits were all taken back.
 const REVERTED: &str = "changed and reverted";
 
-/// The line of a turn is better told by a doubtful sentence than by none.
+/// A doubtful sentence describes a turn better than none.
 const RESULT_SCORE_MIN: i32 = 200;
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
@@ -37,7 +37,6 @@ pub(crate) struct SessionFacts {
     pub(crate) files: Vec<FileChange>,
 }
 
-/// A turn of a session.
 #[derive(Debug)]
 pub(crate) struct TurnFacts {
     pub(crate) events: Range<usize>,

@@ -171,7 +171,7 @@ pub(crate) fn is_convention(sentence: &str) -> bool {
     let words = count_words(sentence);
     let asks = lower.trim_end().ends_with(['?', '？', '吗', '嗎', '呢'])
         || STILL.iter().any(|still| lower.starts_with(still));
-    let orders = |after: &str| !is_told(after.trim_start());
+    let orders = |after: &str| !is_description(after.trim_start());
     let starts = |start: &&str| {
         may_begin_with(sentence, start)
             && strip_prefix_ignoring_case(sentence, start).is_some_and(|rest| {
@@ -182,9 +182,9 @@ pub(crate) fn is_convention(sentence: &str) -> bool {
     !asks && (4..=40).contains(&words) && (STARTS.iter().any(starts) || INSIDE.iter().any(holds))
 }
 
-/// Whether the words after "never" or "always" tell of the past or of a state instead of ordering:
+/// Whether the words after "never" or "always" describe the past or a state instead of giving an order:
 /// "never been there", "always a pleasure".
-fn is_told(rest: &str) -> bool {
+fn is_description(rest: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "a", "an", "the", "my", "our", "been", "had", "has", "have", "was", "were", "is", "are", "be",

@@ -13,7 +13,6 @@ use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, has_nam
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::request_score::{PromptSentence, SENTENCES_MAX, is_sure, states_wish};
 
-/// A request of the user.
 #[derive(Debug, Clone)]
 pub(crate) struct UserRequest<'a> {
     pub(crate) event: usize,

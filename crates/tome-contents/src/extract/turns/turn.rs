@@ -74,7 +74,6 @@ pub(crate) struct Turn<'a> {
     pub(crate) prompt: Option<usize>,
     /// Whether its prompt is the first one of the session.
     pub(crate) begins_session: bool,
-    /// The parts of the prompt.
     pub(crate) prompt_parts: MessageParts<'a>,
     pub(crate) request: Option<UserRequest<'a>>,
     /// How the prompt reacts to the turn before it.

@@ -4,8 +4,8 @@
 mod catch_up;
 mod determinism;
 mod memory;
-mod polish;
 mod reading;
+mod rewrite;
 mod segments;
 mod texts;
 mod verify;

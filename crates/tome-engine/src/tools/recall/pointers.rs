@@ -1,7 +1,7 @@
 //! `teleport_query`: searches the contents and returns pointers with previews, not content.
 
 use serde_json::{Value, json};
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_text::estimate_tokens;
 
 use super::render::{one_line, render_minute, render_notes, strip_project};
@@ -58,7 +58,7 @@ pub(in crate::tools) fn teleport_query(
 /// The level of a node; `grip` for a grip.
 fn hit_level(hit: &RecallHit) -> &str {
     match hit.source {
-        EntrySource::Grip => "grip",
+        RecordKind::Grip => "grip",
         _ if hit.kind.is_empty() => {
             strip_project(&hit.citation).split(':').nth(1).unwrap_or_default()
         }
@@ -106,7 +106,7 @@ fn render_pointer(number: usize, hit: &RecallHit, preview: &str) -> String {
 }
 
 fn pointer_json(hit: &RecallHit, preview: &str) -> Value {
-    let kind = if hit.source == EntrySource::Grip { "grip" } else { "node" };
+    let kind = if hit.source == RecordKind::Grip { "grip" } else { "node" };
     json!({
         "id": strip_project(&hit.citation), "kind": kind, "level": hit_level(hit),
         "title": truncate_bytes(&one_line(&hit.title), TITLE_BYTES_MAX), "preview": preview, "at": hit.at,

@@ -16,10 +16,10 @@
 //!
 //! The list contains nothing else. Dates and notes about the answer follow it.
 
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::Millis;
 
-use crate::quote::{name_speaker, neutralize, quote_line};
+use crate::quote::{name_speaker, neutralize_markers, quote_line};
 use crate::tools::answer::truncate_bytes;
 use tome_recall::{RecallAnswer, RecallHit, source_name};
 
@@ -37,7 +37,7 @@ pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> Strin
     let source = source_name(hit.source);
     let location = match hit.source {
         // The number of an event identifies it.
-        EntrySource::Event if id != &hit.citation => String::new(),
+        RecordKind::Event if id != &hit.citation => String::new(),
         _ => format!("    {}\n", render_location(hit)),
     };
     let content = content.replace('\n', "\n      ");
@@ -64,21 +64,20 @@ pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -
         answer.text = quote(&answer.text);
     }
     quoted.others.iter_mut().for_each(|other| other.text = quote(&other.text));
-    let listed = render_hit(number, &quoted, &neutralize(content));
+    let listed = render_hit(number, &quoted, &neutralize_markers(content));
     format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
 }
 
-/// Renders the location of a hit.
 fn render_location(hit: &RecallHit) -> String {
     match hit.source {
         // An event that is not in its session's transcript yet is cited by its id.
-        EntrySource::Event => match hit.line {
+        RecordKind::Event => match hit.line {
             Some(line) => format!("Line: {line}"),
             None => format!("Event: {}", hit.citation),
         },
-        EntrySource::Node => format!("Node: {}", strip_project(&hit.citation)),
-        EntrySource::Grip => format!("Grip: {}", strip_project(&hit.citation)),
-        EntrySource::Note | EntrySource::Detail | EntrySource::Lesson => {
+        RecordKind::Node => format!("Node: {}", strip_project(&hit.citation)),
+        RecordKind::Grip => format!("Grip: {}", strip_project(&hit.citation)),
+        RecordKind::Note | RecordKind::Detail | RecordKind::Lesson => {
             let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
             let file = hit.file.clone().unwrap_or_else(cited);
             match hit.line {
@@ -96,7 +95,6 @@ pub(super) fn strip_project(citation: &str) -> &str {
     citation.get(at..).unwrap_or(citation)
 }
 
-/// Renders the dates of the hits.
 pub(super) fn render_dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
     let dates: Vec<String> =

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use tome_finder::EntrySource;
+use tome_finder::RecordKind;
 use tome_model::Millis;
 use tome_text::estimate_tokens;
 
@@ -15,9 +15,9 @@ use tome_recall::{Confidence, OtherProjectHits, RecallAnswer, RecallHit, Tier};
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
 
-fn hit(source: EntrySource, citation: &str, text: &str) -> RecallHit {
+fn hit(source: RecordKind, citation: &str, text: &str) -> RecallHit {
     let (file, line) = citation.split_once("#L").unwrap_or((citation, ""));
-    let is_file = matches!(source, EntrySource::Note | EntrySource::Detail | EntrySource::Lesson);
+    let is_file = matches!(source, RecordKind::Note | RecordKind::Detail | RecordKind::Lesson);
     RecallHit {
         id: citation.to_owned(),
         turn: tome_recall::HitTurn::default(),
@@ -70,12 +70,12 @@ fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
 fn hits_are_rendered_in_the_documented_format() {
     let hits = vec![
         hit(
-            EntrySource::Detail,
+            RecordKind::Detail,
             "detail/auth-design.md#L10",
             "Decided to use JWT tokens with refresh rotation...",
         ),
         hit(
-            EntrySource::Event,
+            RecordKind::Event,
             "messages.jsonl#L45",
             "User asked about auth flow, discussed OAuth2 vs JWT...",
         ),
@@ -100,11 +100,11 @@ fn hits_are_rendered_in_the_documented_format() {
 #[test]
 fn every_source_shows_its_location() {
     let mut hits = vec![
-        hit(EntrySource::Note, "memory/auth.md#L3", "JWT"),
-        hit(EntrySource::Lesson, "coder/semantic/tokens.md#L7", "Rotate them."),
-        hit(EntrySource::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
-        hit(EntrySource::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
-        hit(EntrySource::Event, "sessions/s2/messages.jsonl#L9", "rotate"),
+        hit(RecordKind::Note, "memory/auth.md#L3", "JWT"),
+        hit(RecordKind::Lesson, "coder/semantic/tokens.md#L7", "Rotate them."),
+        hit(RecordKind::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
+        hit(RecordKind::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
+        hit(RecordKind::Event, "sessions/s2/messages.jsonl#L9", "rotate"),
     ];
     hits[0].at = Some(MORNING);
     hits[4].at = Some(Millis(MORNING.0 + 60_000));
@@ -146,7 +146,7 @@ fn every_source_shows_its_location() {
 
 #[test]
 fn notes_about_the_answer_follow_the_list() {
-    let mut known = answer(vec![hit(EntrySource::Event, "messages.jsonl#L45", "we chose JWT")]);
+    let mut known = answer(vec![hit(RecordKind::Event, "messages.jsonl#L45", "we chose JWT")]);
     known.more = 3;
     known.behind = 12;
     known.time = Some("last week".to_owned());
@@ -185,7 +185,7 @@ fn notes_about_the_answer_follow_the_list() {
 #[test]
 fn a_cut_answer_explains_how_to_get_more() {
     let text = "we rotate refresh tokens ".repeat(12);
-    let hits = (1..=30).map(|n| hit(EntrySource::Event, &format!("messages.jsonl#L{n}"), &text));
+    let hits = (1..=30).map(|n| hit(RecordKind::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
     let shown = |answer: &RecallAnswer, format: &AnswerFormat<'_>| {
         let packed = pack_answer(answer, &[], format);
@@ -213,7 +213,7 @@ fn a_timeline_has_one_line_per_turn_and_drops_the_least_relevant() {
         id: format!("#{number}"),
         at: Some(Millis(MORNING.0 + day * 86_400_000)),
         score,
-        ..hit(EntrySource::Event, "messages.jsonl#L1", text)
+        ..hit(RecordKind::Event, "messages.jsonl#L1", text)
     };
     let turn_of = |number: u64, text: &str| tome_recall::HitTurn {
         prompt: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
@@ -265,11 +265,11 @@ fn a_text_is_shortened_around_the_match() {
 
 #[test]
 fn pointers_have_previews_but_no_content() {
-    let mut node = hit(EntrySource::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
+    let mut node = hit(RecordKind::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
     node.title = "Fix the lexer".to_owned();
     node.at = Some(MORNING);
     let grip =
-        hit(EntrySource::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we chose XID");
+        hit(RecordKind::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we chose XID");
     let mut known = answer(vec![node, grip]);
     known.more = 4;
     known.behind = 2;
@@ -325,7 +325,7 @@ proptest! {
         unread in proptest::collection::vec("[a-z数🦀]{0,300}", 0..4),
     ) {
         let hits = texts.iter().map(|text| {
-            let mut hit = hit(EntrySource::Note, &format!("memory/{folder}/x.md#L3"), text);
+            let mut hit = hit(RecordKind::Note, &format!("memory/{folder}/x.md#L3"), text);
             hit.at = Some(MORNING);
             hit.also = vec!["memory/y.md#L3".to_owned(); 3];
             hit

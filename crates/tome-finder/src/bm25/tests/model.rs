@@ -47,8 +47,8 @@ fn name(number: u8) -> String {
 fn entry() -> impl Strategy<Value = IndexEntry> {
     (text(), text(), 0..6_usize, 0..4_u8, 0..3_u8, 0..3_u8, 0..50_u64).prop_map(
         |(text, title, source, named, session, agent, at)| {
-            let source = EntrySource::ALL[source];
-            let is_event = source == EntrySource::Event;
+            let source = RecordKind::ALL[source];
+            let is_event = source == RecordKind::Event;
             IndexEntry {
                 key: if is_event { EntryKey::Event(0) } else { EntryKey::Named(name(named)) },
                 source,
@@ -87,14 +87,14 @@ fn filter() -> impl Strategy<Value = EntryFilter> {
         any_time(),
         any_time(),
     )
-        .prop_map(|(sources, project, session, agents, kinds, since, until)| EntryFilter {
-            sources: sources.into_iter().map(|at| EntrySource::ALL[at]).collect(),
+        .prop_map(|(sources, project, session, agents, kinds, from, to)| EntryFilter {
+            sources: sources.into_iter().map(|at| RecordKind::ALL[at]).collect(),
             project,
             session,
             agents,
             kinds,
-            since,
-            until,
+            from,
+            to,
         })
 }
 
@@ -104,8 +104,8 @@ fn lets_through(filter: &EntryFilter, entry: &IndexEntry) -> bool {
         && filter.session.as_ref().is_none_or(|session| *session == entry.session)
         && (filter.agents.is_empty() || filter.agents.contains(&entry.agent))
         && (filter.kinds.is_empty() || filter.kinds.contains(&entry.kind))
-        && filter.since.is_none_or(|since| entry.at >= since)
-        && filter.until.is_none_or(|until| entry.at < until)
+        && filter.from.is_none_or(|from| entry.at >= from)
+        && filter.to.is_none_or(|to| entry.at < to)
 }
 
 /// Expected entries in insertion order.

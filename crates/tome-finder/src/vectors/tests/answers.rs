@@ -9,7 +9,7 @@ use tome_model::Millis;
 
 use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{
-    ByteRange, Embedder, EntryFilter, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit,
+    ByteRange, Embedder, EntryFilter, EntryKey, IndexBatch, IndexEntry, IndexHit, RecordKind,
     StaticEmbedder, VectorIndex,
 };
 
@@ -23,7 +23,7 @@ fn search_by_vector(
     filter: &EntryFilter,
     limit: usize,
 ) -> Vec<IndexHit> {
-    index.search_by_cosine(&index.prepare_query_vector(vector).unwrap(), filter, limit).unwrap()
+    index.search_by_similarity(&index.prepare_query_vector(vector).unwrap(), filter, limit).unwrap()
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn a_paraphrase_is_found() {
     let found = index.search("async library choice", &EntryFilter::default(), 2).unwrap();
     let first = found.first().unwrap();
     assert_eq!(first.key, EntryKey::Event(2));
-    assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, EntrySource::Event));
+    assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, RecordKind::Event));
     assert_eq!(first.range, event(2, SENTENCES[1]).range);
     assert_eq!(found.len(), 2);
     assert_eq!(index.entry_count(), 8);
@@ -224,8 +224,8 @@ fn passes(filter: &EntryFilter, entry: &IndexEntry) -> bool {
         && filter.session.as_ref().is_none_or(|it| *it == entry.session)
         && (filter.agents.is_empty() || filter.agents.contains(&entry.agent))
         && (filter.kinds.is_empty() || filter.kinds.contains(&entry.kind))
-        && filter.since.is_none_or(|it| entry.at >= it)
-        && filter.until.is_none_or(|it| entry.at < it)
+        && filter.from.is_none_or(|it| entry.at >= it)
+        && filter.to.is_none_or(|it| entry.at < it)
 }
 
 fn entries() -> impl Strategy<Value = Vec<(u8, u8, usize)>> {
@@ -237,7 +237,7 @@ fn filters() -> impl Strategy<Value = EntryFilter> {
         |texts: &'static [&'static str]| proptest::option::of(proptest::sample::select(texts));
     let any_time = || proptest::option::of((990..1_030_u64).prop_map(Millis));
     let sources = proptest::sample::subsequence(
-        vec![EntrySource::Event, EntrySource::Note, EntrySource::Grip],
+        vec![RecordKind::Event, RecordKind::Note, RecordKind::Grip],
         0..=2,
     );
     (
@@ -249,14 +249,14 @@ fn filters() -> impl Strategy<Value = EntryFilter> {
         any_time(),
         any_time(),
     )
-        .prop_map(|(sources, project, session, agent, kind, since, until)| EntryFilter {
+        .prop_map(|(sources, project, session, agent, kind, from, to)| EntryFilter {
             sources,
             project: project.map(str::to_owned),
             session: session.map(str::to_owned),
             agents: agent.into_iter().map(str::to_owned).collect(),
             kinds: kind.into_iter().map(str::to_owned).collect(),
-            since,
-            until,
+            from,
+            to,
         })
 }
 
@@ -277,15 +277,15 @@ impl Plain {
         &self,
         query_vector: &[f32],
         filter: &EntryFilter,
-    ) -> Vec<((EntrySource, EntryKey, u32), f32)> {
+    ) -> Vec<((RecordKind, EntryKey, u32), f32)> {
         let passing = self.0.iter().filter(|entry| passes(filter, entry));
-        let cosines = passing.map(|entry| {
+        let similarities = passing.map(|entry| {
             let text = format!("{}\n{}", entry.title, entry.text);
             let vector = StaticEmbedder.embed(&[&text]).unwrap().pop().unwrap();
-            let cosine = vector.iter().zip(query_vector).map(|(one, other)| one * other).sum();
-            ((entry.source, entry.key.clone(), entry.range.from), cosine)
+            let similarity = vector.iter().zip(query_vector).map(|(one, other)| one * other).sum();
+            ((entry.source, entry.key.clone(), entry.range.from), similarity)
         });
-        cosines.collect()
+        similarities.collect()
     }
 }
 
@@ -343,11 +343,11 @@ proptest! {
             .map(|it| ((it.source, it.key, it.range.from), it.score))
             .collect();
         let expected = plain.search(&query_vector, &filter);
-        for (entry, cosine) in &expected {
+        for (entry, similarity) in &expected {
             // Quantization to five bits loses some precision.
             match found.get(entry) {
-                Some(score) => prop_assert!((score - cosine).abs() < 0.04, "{score} {cosine}"),
-                None => prop_assert!(*cosine < 0.04, "{entry:?} is missing"),
+                Some(score) => prop_assert!((score - similarity).abs() < 0.04, "{score} {similarity}"),
+                None => prop_assert!(*similarity < 0.04, "{entry:?} is missing"),
             }
         }
         let expected: HashMap<_, _> = expected.into_iter().collect();

@@ -189,9 +189,9 @@ fn deleted_files_are_detected() {
 }
 
 /// Fails, or returns unusable vectors.
-struct Broken(Answer);
+struct Broken(EmbedFn);
 
-type Answer = fn(usize) -> Result<Vec<Vec<f32>>, EmbedError>;
+type EmbedFn = fn(usize) -> Result<Vec<Vec<f32>>, EmbedError>;
 
 impl Embedder for Broken {
     fn name(&self) -> &str {
@@ -209,7 +209,7 @@ impl Embedder for Broken {
 
 #[test]
 fn a_failing_embedder_leaves_the_index_unchanged() {
-    let cases: [Answer; 4] = [
+    let cases: [EmbedFn; 4] = [
         |_| Err(EmbedError { embedder: "broken".to_owned(), problem: "no".to_owned() }),
         |count| Ok(vec![vec![1.0, 0.0]; count + 1]),
         |count| Ok(vec![vec![1.0]; count]),

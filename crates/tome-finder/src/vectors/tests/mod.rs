@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tome_model::Millis;
 
 use crate::{
-    ByteRange, EmbedError, Embedder, EntryKey, EntrySource, IndexBatch, IndexEntry, StaticEmbedder,
+    ByteRange, EmbedError, Embedder, EntryKey, IndexBatch, IndexEntry, RecordKind, StaticEmbedder,
     VectorIndex,
 };
 
@@ -49,7 +49,7 @@ pub(super) fn event(seq: u64, text: &str) -> IndexEntry {
     IndexEntry {
         key: EntryKey::Event(seq),
         range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap() },
-        source: EntrySource::Event,
+        source: RecordKind::Event,
         at: Millis(1_000 + seq),
         project: "/p".to_owned(),
         session: format!("s{}", seq % 3),
@@ -66,7 +66,7 @@ pub(super) fn note(name: &str, part: u32, text: &str) -> IndexEntry {
     IndexEntry {
         key: EntryKey::Named(name.to_owned()),
         range: ByteRange { from: part, to: part + 1 },
-        source: EntrySource::Note,
+        source: RecordKind::Note,
         at: Millis(5_000),
         project: "/p".to_owned(),
         session: String::new(),

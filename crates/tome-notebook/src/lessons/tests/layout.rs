@@ -67,7 +67,7 @@ fn locations_duplicates_and_readmes_are_checked() {
     expect![[r#"
         README.md:0 it is out of date: the next write rebuilds it
         misc/x.md:0 it is outside episodic/, procedural/ and semantic/, where recall does not find it: move it into one of them
-        procedural/README.md:0 its folder has no insights: delete it
+        procedural/README.md:0 its folder has no lessons: delete it
         semantic/README.md:0 it is missing: the next write creates it
         semantic/a.md:10 it has the same title as "A title" (semantic/a.md, line 1): give it a different title
         semantic/a/b/deep.md:0 it is more than 2 folders deep: move it up, or run `tome coder tidy`

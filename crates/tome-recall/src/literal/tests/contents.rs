@@ -1,6 +1,6 @@
 //! Scans of the contents.
 
-use tome_finder::{EntryFilter, EntryKey, EntrySource};
+use tome_finder::{EntryFilter, EntryKey, RecordKind};
 use tome_ledger::{Ledger, NewEvent};
 use tome_model::{Agent, Draft, EventKind, Millis, Zone};
 use tome_testkit::prompt_draft;
@@ -80,7 +80,7 @@ fn nodes_and_grips_are_found() {
         );
         assert!(!matched.title.is_empty() && matched.project == "/app");
         assert_eq!(
-            matched.source == EntrySource::Grip,
+            matched.source == RecordKind::Grip,
             matches!(&matched.key, EntryKey::Named(id) if id.starts_with("grip:"))
         );
     }
@@ -98,11 +98,11 @@ fn filters_hold_for_contents() {
     let query = "retry parser";
     let both = scan(&ledger, query, &EntryFilter::default());
     let only = |source| EntryFilter { sources: vec![source], ..EntryFilter::default() };
-    let nodes = scan(&ledger, query, &only(EntrySource::Node));
-    let grips = scan(&ledger, query, &only(EntrySource::Grip));
+    let nodes = scan(&ledger, query, &only(RecordKind::Node));
+    let grips = scan(&ledger, query, &only(RecordKind::Grip));
     assert!(!nodes.matches.is_empty() && !grips.matches.is_empty());
     assert_eq!(nodes.matches.len() + grips.matches.len(), both.matches.len());
-    assert_eq!(scan(&ledger, query, &only(EntrySource::Event)).matches, []);
+    assert_eq!(scan(&ledger, query, &only(RecordKind::Event)).matches, []);
     let of_session = EntryFilter { session: Some("s2".into()), ..EntryFilter::default() };
     let matched = scan(&ledger, query, &of_session).matches;
     assert!(
@@ -111,7 +111,7 @@ fn filters_hold_for_contents() {
     );
     let of_agent = EntryFilter {
         agents: vec!["codex".into()],
-        since: Some(Millis(1_794_000_000_000 + DAY_MS)),
+        from: Some(Millis(1_794_000_000_000 + DAY_MS)),
         ..EntryFilter::default()
     };
     let matched = scan(&ledger, query, &of_agent).matches;

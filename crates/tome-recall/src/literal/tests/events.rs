@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tome_finder::{EntryFilter, EntryKey, EntrySource};
+use tome_finder::{EntryFilter, EntryKey, RecordKind};
 use tome_ledger::{EventRange, Ledger, NewEvent};
 use tome_model::{Agent, Draft, Event, EventId, EventKind, Millis, Tool};
 use tome_testkit::prompt_draft;
@@ -211,13 +211,13 @@ fn filters_hold_whichever_way_events_are_read() {
         (EntryFilter { kinds: vec!["tool_result".into()], ..EntryFilter::default() }, 1),
         (
             EntryFilter {
-                since: Some(Millis(9_990_000)),
-                until: Some(Millis(9_995_000)),
+                from: Some(Millis(9_990_000)),
+                to: Some(Millis(9_995_000)),
                 ..EntryFilter::default()
             },
             5,
         ),
-        (EntryFilter { sources: vec![EntrySource::Note], ..EntryFilter::default() }, 0),
+        (EntryFilter { sources: vec![RecordKind::Note], ..EntryFilter::default() }, 0),
     ] {
         let scans = [0, 1].map(|after| {
             scan_with_filter("needle", 100, &filter, |scan_query| {

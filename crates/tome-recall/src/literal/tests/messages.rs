@@ -140,8 +140,8 @@ fn filters_hold_for_lines_too() {
         (EntryFilter { kinds: vec!["user_message".into()], ..EntryFilter::default() }, 0),
         (EntryFilter { session: Some("s1".into()), ..EntryFilter::default() }, 1),
         (EntryFilter { session: Some("s2".into()), ..EntryFilter::default() }, 0),
-        (EntryFilter { since: Some(Millis(1_000)), ..EntryFilter::default() }, 1),
-        (EntryFilter { until: Some(Millis(1_000)), ..EntryFilter::default() }, 0),
+        (EntryFilter { from: Some(Millis(1_000)), ..EntryFilter::default() }, 1),
+        (EntryFilter { to: Some(Millis(1_000)), ..EntryFilter::default() }, 0),
     ] {
         assert_eq!(scan_with(&lines, "needle", &filter).matches.len(), kept, "{filter:?}");
     }

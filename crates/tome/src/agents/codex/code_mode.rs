@@ -19,7 +19,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 use tome_model::{Millis, Tool, cap_json, cut_mark, limits};
 
-use super::script::{Script, ScriptCall, outline_script, parse_script};
+use super::script::{CodexScript, ScriptCall, outline_script, parse_script};
 use super::tool_call::HookCall;
 use super::tool_output::{set_exit_code, strip_output_header};
 use crate::agents::fields::PayloadFields;
@@ -250,7 +250,7 @@ fn script_record(run: ScriptRun, status: &ScriptStatus) -> CallRecord {
 
 fn expand_single(
     run: &ScriptRun,
-    script: Script,
+    script: CodexScript,
     status: &ScriptStatus,
     cwd: &str,
 ) -> Option<Vec<CallRecord>> {
@@ -286,7 +286,7 @@ fn strip_error_mark(item: &mut Value) -> Option<String> {
     Some(error)
 }
 
-fn expand_several(run: &ScriptRun, script: Script, cwd: &str) -> Option<Vec<CallRecord>> {
+fn expand_several(run: &ScriptRun, script: CodexScript, cwd: &str) -> Option<Vec<CallRecord>> {
     let has_patches = script.calls.iter().any(|call| is_patch(&call.name));
     if has_patches && script.catches_errors {
         return None;

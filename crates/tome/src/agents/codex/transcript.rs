@@ -107,7 +107,6 @@ impl CopiedHistory {
         }
     }
 
-    /// Returns whether the record is a compaction that was copied with the history.
     fn is_copied_compaction(&self, record: &Map<String, Value>, at: Millis) -> bool {
         let is_then =
             self.until.is_some_and(|until| at.0 <= until.0.saturating_add(COPY_WINDOW_MS));

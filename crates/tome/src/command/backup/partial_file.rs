@@ -30,7 +30,7 @@ impl PartialFile {
                 open_own(path).with_context(|| format!("cannot write in {}", folder.display()))?;
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(busy(path)),
+                Err(TryLockError::WouldBlock) => return Err(busy_error(path)),
                 // Some network file systems have no locks.
                 Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
                 Err(TryLockError::Error(error)) => {
@@ -43,7 +43,7 @@ impl PartialFile {
                 return Ok(Self { path: path.to_path_buf(), file });
             }
         }
-        Err(busy(path))
+        Err(busy_error(path))
     }
 
     /// Reads and verifies the part that can be kept.
@@ -105,7 +105,7 @@ fn open_own(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn busy(path: &Path) -> anyhow::Error {
+fn busy_error(path: &Path) -> anyhow::Error {
     let problem = format!("another backup is being written to {}", path.display());
     CommandError::failed(problem).with_hint("wait until it is done, or choose another name").into()
 }

@@ -49,11 +49,11 @@ pub fn restore(context: &CommandContext, args: &RestoreArgs) -> Result<Outcome> 
 }
 
 fn check_file(path: &Path) -> Result<CheckedBackup> {
-    let file = open(path)?;
-    check_records(file.metadata()?.len(), file).map_err(|error| explain(path, error))
+    let file = open_backup(path)?;
+    check_records(file.metadata()?.len(), file).map_err(|error| explain_backup_error(path, error))
 }
 
-fn open(path: &Path) -> Result<File> {
+fn open_backup(path: &Path) -> Result<File> {
     let opened = File::open(path).and_then(|file| {
         if file.metadata()?.is_file() {
             Ok(file)
@@ -77,7 +77,7 @@ fn open(path: &Path) -> Result<File> {
     })
 }
 
-fn explain(path: &Path, error: BackupError) -> anyhow::Error {
+fn explain_backup_error(path: &Path, error: BackupError) -> anyhow::Error {
     if !error.is_bad_file() {
         return error.into();
     }
@@ -112,14 +112,16 @@ fn show_checked(
 
 /// Sends the blocks one after the other; the daemon answers each once it is durable.
 fn send_blocks(context: &CommandContext, path: &Path) -> Result<v1::RestoreProgress> {
-    let mut reader = BlockReader::new(BufReader::new(open(path)?));
+    let mut reader = BlockReader::new(BufReader::new(open_backup(path)?));
     let bar = progress_bar(Some(std::fs::metadata(path)?.len()), "{wide_bar} {percent}% restored");
     let (to_daemon, blocks) = mpsc::channel(BLOCKS_IN_FLIGHT);
     let mut progress = v1::RestoreProgress::default();
     context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let mut answers = client.restore_backup(ReceiverStream::new(blocks)).await?;
-        while let Some(block) = reader.next_block().map_err(|error| explain(path, error))? {
+        while let Some(block) =
+            reader.next_block().map_err(|error| explain_backup_error(path, error))?
+        {
             let bytes = block.bytes.len() as u64;
             let block = v1::BackupBlock { block: block.bytes, ..v1::BackupBlock::default() };
             // If the daemon is gone, the answer below says why.

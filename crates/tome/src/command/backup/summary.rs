@@ -59,8 +59,9 @@ impl WrittenBackup<'_> {
                 print_indented(out, screen, &kept)?;
             }
             Reuse::StartedOver { reason } => {
-                let text =
-                    format!("started over: the interrupted backup is of no use, because {reason}");
+                let text = format!(
+                    "started over: the interrupted backup cannot be continued, because {reason}"
+                );
                 print_indented(out, screen, &text)?;
             }
         }
@@ -276,21 +277,21 @@ mod tests {
             ~/backups/tome-2026-11-15-093000.backup
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2
               waiting events
-              started over: the interrupted backup is of no use, because
-              a project in it has changed
+              started over: the interrupted backup cannot be continued,
+              because a project in it has changed
               3 events could not be read; run `tome doctor`
 
             at 80:
             ~/backups/tome-2026-11-15-093000.backup
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
-              started over: the interrupted backup is of no use, because a project in it has
-              changed
+              started over: the interrupted backup cannot be continued, because a project in
+              it has changed
               3 events could not be read; run `tome doctor`
 
             at 100, 160:
             ~/backups/tome-2026-11-15-093000.backup
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
-              started over: the interrupted backup is of no use, because a project in it has changed
+              started over: the interrupted backup cannot be continued, because a project in it has changed
               3 events could not be read; run `tome doctor`
         "#]]
         .assert_eq(&written(&Reuse::StartedOver { reason }));

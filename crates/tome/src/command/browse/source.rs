@@ -1,8 +1,9 @@
 //! Answers the requests of the browser from the daemon.
 
 use tome_browse::{
-    Answer, BrowseSource, ContentsPage, Filters, Item, ListKind, ListPage, ListQuery,
-    NotebookScope, Period, Range, RequestKind, ResumeCommand, SearchScope, Speaker,
+    BrowseAnswer, BrowseSource, ContentsPage, Filters, Item, ListKind, ListPage, ListQuery,
+    NotebookScope, ProjectRange, RequestKind, ResumeCommand, ScopeFilter, SpeakerFilter,
+    TimeFilter,
 };
 use tome_contents::parse_time_phrase;
 use tome_model::{Clock, SystemClock, Zone};
@@ -80,8 +81,8 @@ impl DaemonSource {
     /// The project to search; empty for all.
     fn project_of(&self, filters: &Filters) -> String {
         match filters.range {
-            Range::Project => self.project.clone(),
-            Range::All => String::new(),
+            ProjectRange::Project => self.project.clone(),
+            ProjectRange::All => String::new(),
         }
     }
 
@@ -90,17 +91,17 @@ impl DaemonSource {
         let now = SystemClock.now();
         let today = || parse_time_phrase("today", now, &self.zone).map(|span| span.from.0);
         match filters.period {
-            Period::Any => None,
-            Period::Today => today(),
-            Period::Week => Some(now.0.saturating_sub(7 * DAY_MS)),
-            Period::Month => Some(now.0.saturating_sub(30 * DAY_MS)),
+            TimeFilter::Any => None,
+            TimeFilter::Today => today(),
+            TimeFilter::Week => Some(now.0.saturating_sub(7 * DAY_MS)),
+            TimeFilter::Month => Some(now.0.saturating_sub(30 * DAY_MS)),
         }
     }
 
     fn list(&self, query: &ListQuery) -> Result<ListPage, Refusal> {
         match (query.words.as_str(), query.filters.scope) {
-            ("", SearchScope::Notes) => self.list_notes(NotebookScope::Project),
-            ("", SearchScope::Lessons) => self.list_notes(NotebookScope::Coder),
+            ("", ScopeFilter::Notes) => self.list_notes(NotebookScope::Project),
+            ("", ScopeFilter::Lessons) => self.list_notes(NotebookScope::Coder),
             ("", _) => self.list_sessions(query),
             _ => self.recall(query),
         }
@@ -150,21 +151,21 @@ impl DaemonSource {
     fn recall(&self, query: &ListQuery) -> Result<ListPage, Refusal> {
         let (filters, screen) = (&query.filters, self.screen(CARD_COLUMNS));
         let kinds: &[&str] = match filters.speaker {
-            Speaker::Anyone => &[],
-            Speaker::User => &["user_message"],
-            Speaker::Agent => &["assistant_message", "assistant_stop"],
-            Speaker::Tool => &["tool_result"],
+            SpeakerFilter::Anyone => &[],
+            SpeakerFilter::User => &["user_message"],
+            SpeakerFilter::Agent => &["assistant_message", "assistant_stop"],
+            SpeakerFilter::Tool => &["tool_result"],
         };
         let scope = match filters.scope {
-            SearchScope::All => "all",
-            SearchScope::Sessions => "messages",
-            SearchScope::Notes => "notes",
-            SearchScope::Lessons => "coder",
-            SearchScope::Contents => "contents",
+            ScopeFilter::All => "all",
+            ScopeFilter::Sessions => "messages",
+            ScopeFilter::Notes => "notes",
+            ScopeFilter::Lessons => "coder",
+            ScopeFilter::Contents => "contents",
         };
         let across = match (filters.range, self.project.as_str()) {
-            (Range::All, _) | (_, "") => "all",
-            (Range::Project, _) => "project",
+            (ProjectRange::All, _) | (_, "") => "all",
+            (ProjectRange::Project, _) => "project",
         };
         let mut page = ListPage { kind: ListKind::Hits, ..ListPage::default() };
         loop {
@@ -266,16 +267,16 @@ fn index_notice(answer: &v1::RecallResponse) -> String {
 }
 
 impl BrowseSource for DaemonSource {
-    fn answer(&self, request: &RequestKind) -> Result<Answer, String> {
+    fn answer(&self, request: &RequestKind) -> Result<BrowseAnswer, String> {
         let answer = match request {
-            RequestKind::List(query) => self.list(query).map(Answer::List),
+            RequestKind::List(query) => self.list(query).map(BrowseAnswer::List),
             RequestKind::Contents { filters, node } => {
-                self.open_contents(filters, node).map(Answer::Contents)
+                self.open_contents(filters, node).map(BrowseAnswer::Contents)
             }
             RequestKind::Preview { item, width } => {
-                self.render_preview(item, *width).map(Answer::Preview)
+                self.render_preview(item, *width).map(BrowseAnswer::Preview)
             }
-            RequestKind::Resume(item) => self.find_resume(item).map(Answer::Resume),
+            RequestKind::Resume(item) => self.find_resume(item).map(BrowseAnswer::Resume),
         };
         answer.map_err(|Refusal(reason)| reason)
     }

@@ -20,7 +20,7 @@ pub struct HtmlWriter;
 
 impl ExportWriter for HtmlWriter {
     fn begin(&mut self, out: &mut dyn Write, heading: &Heading) -> Result<()> {
-        let title = escape(&one_line(&heading.title, 200));
+        let title = escape_html(&one_line(&heading.title, 200));
         writeln!(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
         // Even if a browser were tricked into it, nothing is loaded or run.
         writeln!(
@@ -30,14 +30,14 @@ impl ExportWriter for HtmlWriter {
         writeln!(out, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
         writeln!(out, "<title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>")?;
         writeln!(out, "<h1>{title}</h1>")?;
-        writeln!(out, "<p class=\"about\">Exported by Tome, {}</p>", escape(&heading.exported))
+        writeln!(out, "<p class=\"about\">Exported by Tome, {}</p>", escape_html(&heading.exported))
     }
 
     fn session(&mut self, out: &mut dyn Write, session: &SessionHeading) -> Result<()> {
         if !session.title.is_empty() {
-            writeln!(out, "<h2>{}</h2>", escape(&one_line(&session.title, 200)))?;
+            writeln!(out, "<h2>{}</h2>", escape_html(&one_line(&session.title, 200)))?;
         }
-        writeln!(out, "<p class=\"about\">{}</p>", escape(&one_line(&session.details, 400)))
+        writeln!(out, "<p class=\"about\">{}</p>", escape_html(&one_line(&session.details, 400)))
     }
 
     fn event(&mut self, out: &mut dyn Write, event: &Event) -> Result<()> {
@@ -46,25 +46,30 @@ impl ExportWriter for HtmlWriter {
             let line = render_call_line(event, 160).unwrap_or_default();
             let call = line.strip_prefix(&tool.name).unwrap_or(&line);
             let call = call.trim_start().trim_start_matches("$ ");
-            let call = escape(call);
+            let call = escape_html(call);
             writeln!(
                 out,
                 "<details><summary>{} <code>{call}</code></summary>",
-                escape(&tool.name)
+                escape_html(&tool.name)
             )?;
             let text = render_call_text(event, &line, InputDetail::Whole);
             if !text.is_empty() {
-                writeln!(out, "<pre>{}</pre>", escape(text.trim_end()))?;
+                writeln!(out, "<pre>{}</pre>", escape_html(text.trim_end()))?;
             }
             return writeln!(out, "</details>");
         }
         if event.text.is_empty() {
             let about = one_line(&summarize_event(event), 160);
-            return writeln!(out, "<p class=\"about\">{} {}</p>", escape(&side), escape(&about));
+            return writeln!(
+                out,
+                "<p class=\"about\">{} {}</p>",
+                escape_html(&side),
+                escape_html(&about)
+            );
         }
         let class = if event.kind == EventKind::UserMessage { " user" } else { "" };
-        writeln!(out, "<h3>{} <time>{}</time></h3>", escape(&side), escape(&at))?;
-        writeln!(out, "<div class=\"said{class}\">{}</div>", escape(event.text.trim_end()))
+        writeln!(out, "<h3>{} <time>{}</time></h3>", escape_html(&side), escape_html(&at))?;
+        writeln!(out, "<div class=\"said{class}\">{}</div>", escape_html(event.text.trim_end()))
     }
 
     fn end(&mut self, out: &mut dyn Write) -> Result<()> {
@@ -73,7 +78,7 @@ impl ExportWriter for HtmlWriter {
 }
 
 /// Escapes a text for an element or an attribute.
-fn escape(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in replace_control_chars(text).chars() {
         match c {

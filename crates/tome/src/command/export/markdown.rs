@@ -41,7 +41,7 @@ impl ExportWriter for MarkdownWriter {
             };
             writeln!(out, "**{}**{call}\n", tool.name)?;
             let text = render_call_text(event, &line, InputDetail::Whole);
-            return if text.is_empty() { Ok(()) } else { fenced(out, &text) };
+            return if text.is_empty() { Ok(()) } else { write_fenced(out, &text) };
         }
         if event.text.is_empty() {
             let about = one_line(&summarize_event(event), CALL_CHARS);
@@ -57,7 +57,7 @@ impl ExportWriter for MarkdownWriter {
 }
 
 /// Prints a text between fences that are longer than any in it.
-fn fenced(out: &mut dyn Write, text: &str) -> Result<()> {
+fn write_fenced(out: &mut dyn Write, text: &str) -> Result<()> {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     writeln!(out, "{fence}\n{}\n{fence}\n", replace_control_chars(text.trim_end()))

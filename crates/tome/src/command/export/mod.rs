@@ -39,7 +39,6 @@ struct Heading {
     exported: String,
 }
 
-/// The head of a session.
 struct SessionHeading {
     title: String,
     /// Agent, folder and time.

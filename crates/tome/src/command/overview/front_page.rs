@@ -23,7 +23,6 @@ const SESSIONS_READ: u32 = 20;
 const OPEN_SHOWN: usize = 4;
 const DECISIONS_SHOWN: usize = 3;
 const PROJECTS_SHOWN: usize = 8;
-/// Characters of a line.
 const LINE_CHARS_MAX: usize = 300;
 /// Columns before the text of the last session.
 const INDENT: usize = 2;

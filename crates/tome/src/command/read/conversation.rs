@@ -6,7 +6,7 @@ use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call
 use tome_model::{Event, EventKind, Millis};
 use tome_terminal::one_line;
 
-use super::edits::{FileEdit, read_edits};
+use super::edits::{FileDiff, read_edits};
 
 /// Characters of a tool call.
 const CALL_CHARS_MAX: usize = 400;
@@ -40,7 +40,7 @@ pub enum TurnStep<'a> {
         line: String,
         outcome: ToolOutcome,
         reason: Option<String>,
-        edits: Vec<FileEdit>,
+        edits: Vec<FileDiff>,
     },
     /// Something else that happened.
     Note { number: u64, text: String },

@@ -12,7 +12,7 @@ pub const COMPARED_LINES_MAX: usize = 4_000;
 
 /// A change of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileEdit {
+pub struct FileDiff {
     pub path: String,
     pub added: usize,
     pub removed: usize,
@@ -29,7 +29,7 @@ pub enum EditLine {
 }
 
 /// Reads the edits of a tool call, for the tools of the supported agents.
-pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileEdit> {
+pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileDiff> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or(&name);
     if let Some(patch) = find_patch(&tool.input) {
@@ -40,15 +40,15 @@ pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileEdit> {
         .find_map(|field| tool.input.get(field)?.as_str());
     let Some(path) = path.map(|path| shorten_path(path, cwd)) else { return Vec::new() };
     if let Some(edits) = tool.input.get("edits").and_then(Value::as_array) {
-        let parts: Vec<FileEdit> = edits
+        let parts: Vec<FileDiff> = edits
             .iter()
             .filter_map(|edit| replaced_text(edit))
-            .map(|(old, new)| compare(path, old, new))
+            .map(|(old, new)| compare_texts(path, old, new))
             .collect();
         return merge_parts(path, parts);
     }
     if let Some((old, new)) = replaced_text(&tool.input) {
-        return vec![compare(path, old, new)];
+        return vec![compare_texts(path, old, new)];
     }
     let is_write =
         name.starts_with("write") || name.starts_with("create") || name.starts_with("str_replace");
@@ -56,7 +56,7 @@ pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileEdit> {
         .iter()
         .find_map(|field| tool.input.get(field)?.as_str());
     match content.filter(|_| is_write) {
-        Some(text) => vec![compare(path, "", text)],
+        Some(text) => vec![compare_texts(path, "", text)],
         None => Vec::new(),
     }
 }
@@ -67,14 +67,14 @@ fn replaced_text(input: &Value) -> Option<(&str, &str)> {
     Some((old, field(["new_string", "newString", "new_str"]).unwrap_or_default()))
 }
 
-fn compare(path: &str, old: &str, new: &str) -> FileEdit {
+fn compare_texts(path: &str, old: &str, new: &str) -> FileDiff {
     let head = |text: &str| {
         let lines: Vec<&str> = text.lines().take(COMPARED_LINES_MAX).collect();
         lines.join("\n") + if lines.is_empty() { "" } else { "\n" }
     };
     let (old, new) = (head(old), head(new));
     let diff = TextDiff::from_lines(&old, &new);
-    let mut edit = FileEdit { path: path.to_owned(), added: 0, removed: 0, lines: Vec::new() };
+    let mut edit = FileDiff { path: path.to_owned(), added: 0, removed: 0, lines: Vec::new() };
     for (i, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
         if i > 0 {
             edit.lines.push(EditLine::Gap);
@@ -91,7 +91,7 @@ fn compare(path: &str, old: &str, new: &str) -> FileEdit {
     edit
 }
 
-impl FileEdit {
+impl FileDiff {
     fn push(&mut self, line: EditLine) {
         match &line {
             EditLine::Added(_) => self.added += 1,
@@ -103,8 +103,8 @@ impl FileEdit {
 }
 
 /// Joins several edits of one file.
-fn merge_parts(path: &str, parts: Vec<FileEdit>) -> Vec<FileEdit> {
-    let mut whole = FileEdit { path: path.to_owned(), added: 0, removed: 0, lines: Vec::new() };
+fn merge_parts(path: &str, parts: Vec<FileDiff>) -> Vec<FileDiff> {
+    let mut whole = FileDiff { path: path.to_owned(), added: 0, removed: 0, lines: Vec::new() };
     for part in parts {
         if !whole.lines.is_empty() {
             whole.lines.push(EditLine::Gap);
@@ -125,13 +125,13 @@ fn find_patch(input: &Value) -> Option<&str> {
     }
 }
 
-fn parse_patch(patch: &str, cwd: &str) -> Vec<FileEdit> {
+fn parse_patch(patch: &str, cwd: &str) -> Vec<FileDiff> {
     const FILE_MARKS: [&str; 3] = ["*** Update File: ", "*** Add File: ", "*** Delete File: "];
-    let mut edits: Vec<FileEdit> = Vec::new();
+    let mut edits: Vec<FileDiff> = Vec::new();
     for line in patch.lines().take(COMPARED_LINES_MAX) {
         if let Some(path) = FILE_MARKS.iter().find_map(|mark| line.strip_prefix(mark)) {
             let path = shorten_path(path.trim(), cwd).to_owned();
-            edits.push(FileEdit { path, added: 0, removed: 0, lines: Vec::new() });
+            edits.push(FileDiff { path, added: 0, removed: 0, lines: Vec::new() });
             continue;
         }
         let Some(edit) = edits.last_mut() else { continue };

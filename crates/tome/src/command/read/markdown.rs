@@ -24,7 +24,7 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
             paragraph.push(' ');
             continue;
         }
-        flush(&mut paragraph, &mut lines, width);
+        flush_paragraph(&mut paragraph, &mut lines, width);
         if opened.is_some() {
             fence = opened;
         } else if trimmed.is_empty() {
@@ -40,11 +40,11 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
             paragraph.push_str(line);
             paragraph.push(' ');
             if trimmed.starts_with('#') {
-                flush(&mut paragraph, &mut lines, width);
+                flush_paragraph(&mut paragraph, &mut lines, width);
             }
         }
     }
-    flush(&mut paragraph, &mut lines, width);
+    flush_paragraph(&mut paragraph, &mut lines, width);
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
     }
@@ -85,7 +85,7 @@ fn wrap_row(line: &str, width: usize) -> Vec<String> {
 }
 
 /// Renders a paragraph, heading or list item.
-fn flush(paragraph: &mut String, lines: &mut Vec<String>, width: usize) {
+fn flush_paragraph(paragraph: &mut String, lines: &mut Vec<String>, width: usize) {
     let text = std::mem::take(paragraph);
     let text = text.trim_end();
     if text.is_empty() {

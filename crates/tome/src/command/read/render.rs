@@ -9,7 +9,7 @@ use tome_terminal::{
 };
 
 use super::conversation::{ConversationTurn, TurnStep};
-use super::edits::{EditLine, FileEdit};
+use super::edits::{EditLine, FileDiff};
 use super::markdown::{dim, fit_code, render_markdown, wrap_code};
 use crate::command::screen::Screen;
 use crate::command::session_page::print_header;
@@ -148,7 +148,7 @@ fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::i
     }
 }
 
-fn render_edit(out: &mut dyn Write, width: usize, edit: &FileEdit) -> std::io::Result<()> {
+fn render_edit(out: &mut dyn Write, width: usize, edit: &FileDiff) -> std::io::Result<()> {
     let size = match (edit.added, edit.removed) {
         (added, 0) => format!("+{added}"),
         (0, removed) => format!("−{removed}"),

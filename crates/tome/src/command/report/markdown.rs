@@ -7,9 +7,7 @@ use super::{BranchWork, WorkPeriod, group_sessions};
 use crate::command::screen::Screen;
 use crate::command::session_page::strip_request;
 
-/// Characters of a line.
 const LINE_CHARS_MAX: usize = 400;
-/// Characters of an outcome.
 const OUTCOME_CHARS_MAX: usize = 240;
 /// Begins the text of a pull request that a session opened.
 const OPENED: &str = "Opened PR";

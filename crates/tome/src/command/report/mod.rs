@@ -62,7 +62,7 @@ pub fn run(context: &CommandContext, args: &ReportArgs) -> Result<Outcome> {
             None => find_last_activity(context, &project)?,
         };
         let text = render_standup(&screen, (before.as_ref(), last), &today, args.sources);
-        return deliver(context, args, &json, &text);
+        return deliver_report(context, args, &json, &text);
     }
     let named = args.time.join(" ");
     let named = if named.trim().is_empty() { DEFAULT_TIME } else { named.trim() };
@@ -76,11 +76,11 @@ pub fn run(context: &CommandContext, args: &ReportArgs) -> Result<Outcome> {
         let flag = screen.projects.flag(&project);
         text.push_str(&render_last_activity(&screen, last, &flag));
     }
-    deliver(context, args, &period_json(&period), &text)
+    deliver_report(context, args, &period_json(&period), &text)
 }
 
 /// Prints a report, or writes it to the file.
-fn deliver(
+fn deliver_report(
     context: &CommandContext,
     args: &ReportArgs,
     json: &Value,
@@ -97,7 +97,7 @@ fn deliver(
     let bytes = if context.json {
         format!("{json}\n")
     } else {
-        tome_terminal::neutralize(text).into_owned()
+        tome_terminal::neutralize_controls(text).into_owned()
     };
     write_file(path, bytes.as_bytes(), args.force)?;
     writeln!(tome_terminal::stderr(), "written to {}", path.display())?;

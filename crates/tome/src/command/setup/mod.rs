@@ -145,7 +145,7 @@ fn connect_agents(
     if !context.json {
         print::print_plan(environment, clients, &plan, args.diff)?;
     }
-    let go = is_work && confirm(args, context.json, question(&plan))?;
+    let go = is_work && confirm(args, context.json, choose_question(&plan))?;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
@@ -174,7 +174,7 @@ fn has_rejected_files(plan: &SetupPlan) -> bool {
 }
 
 /// A partial installation has to be agreed to as such.
-fn question(plan: &SetupPlan) -> &'static str {
+fn choose_question(plan: &SetupPlan) -> &'static str {
     if has_rejected_files(plan) {
         "Apply the other changes, and leave the rest as it is?"
     } else {

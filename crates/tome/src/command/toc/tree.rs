@@ -30,7 +30,6 @@ const AGENTS_WIDTH_MIN: usize = 100;
 /// Width of the name of an agent.
 const AGENT_CHARS: usize = 11;
 
-/// Characters of a title.
 const TITLE_CHARS_MAX: usize = 300;
 
 pub fn print_tree(

@@ -150,7 +150,6 @@ fn search_topics(
     Ok(Outcome::Done)
 }
 
-/// The topics of one project.
 struct ProjectTopics {
     status: v1::GetTopicGraphStatusResponse,
     groups: Vec<v1::Topic>,
@@ -292,7 +291,6 @@ fn print_project(
     writeln!(out, "{BOLD}{name}{RESET}  {DIM}{about}{RESET}")
 }
 
-/// The first and the last day.
 fn format_days(screen: &Screen, first_ms: u64, last_ms: u64) -> String {
     let day = |at_ms| screen.labels.format_day(screen.now, at_ms);
     let (first, last) = (day(first_ms), day(last_ms));

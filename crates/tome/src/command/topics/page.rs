@@ -83,7 +83,7 @@ impl PagePrinter<'_> {
         let agents = topic.agents.join(", ");
         writeln!(self.out, "{DIM}{days}, {sessions} · {span} · {agents}{RESET}")?;
         if page.weeks.len() > 1 {
-            let bars = sparkline(&page.weeks);
+            let bars = render_sparkline(&page.weeks);
             writeln!(self.out, "{DIM}by week {bars}{RESET}")?;
         }
         Ok(())
@@ -177,7 +177,7 @@ impl PagePrinter<'_> {
 }
 
 /// Bars for the activity of each week, from a space to a full block.
-fn sparkline(weeks: &[v1::TopicWeek]) -> String {
+fn render_sparkline(weeks: &[v1::TopicWeek]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = weeks.iter().map(|week| week.segments).max().unwrap_or(1).max(1);
     let bar = |segments: u64| {

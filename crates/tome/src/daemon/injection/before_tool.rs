@@ -11,7 +11,7 @@ use tonic::Status;
 
 use super::dispatch::ComposedInjection;
 use super::request::HookRequest;
-use super::{InjectionsService, injector};
+use super::{InjectionsService, require_injector};
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::{recall_status, status_of};
 use crate::daemon::state::Daemon;
@@ -32,7 +32,11 @@ impl InjectionsService {
                     &*for_thread;
                 let task =
                     SubagentTask { kind: subagent_type.clone(), text: subagent_task.clone() };
-                let kept = injector(daemon)?.record_subagent_task(project, session.as_str(), &task);
+                let kept = require_injector(daemon)?.record_subagent_task(
+                    project,
+                    session.as_str(),
+                    &task,
+                );
                 kept.map_err(|error| status_of(&error))
             });
             kept.await??;
@@ -84,7 +88,7 @@ impl InjectionsService {
 }
 
 fn find_decision(daemon: &Daemon, request: &HookRequest) -> Result<EditLookup, Status> {
-    let injector = injector(daemon)?;
+    let injector = require_injector(daemon)?;
     let edit = FileEdit {
         project: request.project.clone(),
         session: request.session.clone(),
@@ -104,7 +108,7 @@ fn find_decision(daemon: &Daemon, request: &HookRequest) -> Result<EditLookup, S
 }
 
 fn gather_subagent(daemon: &Daemon, request: &HookRequest) -> Result<SubagentParts, Status> {
-    let injector = injector(daemon)?;
+    let injector = require_injector(daemon)?;
     let HookRequest { project, session, subagent_type, .. } = request;
     let how_to_work = injector.load_how_to_work(project, session);
     let how_to_work = how_to_work.map_err(|error| status_of(&error))?;

@@ -15,7 +15,7 @@ use tome_proto::v1;
 use tonic::Status;
 
 use super::request::HookRequest;
-use super::{InjectionsService, injector};
+use super::{InjectionsService, require_injector};
 use crate::agents::AgentProfile;
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::recall_status;
@@ -76,7 +76,7 @@ impl InjectionsService {
         }
         let triggered = Arc::clone(request);
         let triggered = self.0.run_blocking(CallKind::Ledger, move |daemon| {
-            run_triggers(injector(daemon)?, &triggered).map_err(|error| status_of(&error))
+            run_triggers(require_injector(daemon)?, &triggered).map_err(|error| status_of(&error))
         });
         let triggered = triggered.await??;
         if !request.accepts_text() || triggered.is_subagent {
@@ -151,7 +151,7 @@ impl InjectionsService {
             // Errors are ignored: hints and decisions open what they need themselves, only later.
             let _ = daemon
                 .run_blocking(CallKind::Recall, move |daemon| {
-                    let injector = injector(daemon)?;
+                    let injector = require_injector(daemon)?;
                     if hints {
                         injector.warm_indexes(&project).map_err(|error| recall_status(&error))?;
                     }
@@ -169,7 +169,7 @@ impl InjectionsService {
         let for_thread = Arc::clone(request);
         let gather = self.0.run_blocking(CallKind::Notebook, move |daemon| {
             let gathered =
-                injector(daemon)?.gather_resume(&for_thread.project, &for_thread.session);
+                require_injector(daemon)?.gather_resume(&for_thread.project, &for_thread.session);
             gathered.map_err(|error| status_of(&error))
         });
         // On timeout nothing is injected: the session has the earlier text.
@@ -196,7 +196,7 @@ impl InjectionsService {
         let parts = Arc::new(Mutex::new(StartParts::unread()));
         let gathered = Arc::clone(&parts);
         let gather = self.0.run_blocking(CallKind::Notebook, move |daemon| {
-            injector(daemon).map(|injector| injector.gather_start(&starting, &gathered))
+            require_injector(daemon).map(|injector| injector.gather_start(&starting, &gathered))
         });
         if let Ok(done) = tokio::time::timeout_at(deadline, gather).await {
             done??;
@@ -220,7 +220,9 @@ impl InjectionsService {
         let text = match due.clone() {
             DueInjection::Replan { about } => {
                 let lessons = self.0.run_blocking(CallKind::Notebook, move |daemon| {
-                    injector(daemon)?.find_lessons(&about).map_err(|error| status_of(&error))
+                    require_injector(daemon)?
+                        .find_lessons(&about)
+                        .map_err(|error| status_of(&error))
                 });
                 let Ok(lessons) = tokio::time::timeout_at(request.read_deadline, lessons).await
                 else {
@@ -249,7 +251,7 @@ impl InjectionsService {
         let request = Arc::clone(request);
         let recorded = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let (project, session) = (&request.project, request.session.as_str());
-            injector(daemon)?
+            require_injector(daemon)?
                 .record_missed(project, session, &due, &request.trigger_settings())
                 .map_err(|error| status_of(&error))
         });

@@ -12,7 +12,7 @@ use tonic::Status;
 
 use super::dispatch::ComposedInjection;
 use super::request::HookRequest;
-use super::{InjectionsService, injector};
+use super::{InjectionsService, require_injector};
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::{recall_status, status_of};
 use crate::daemon::state::Daemon;
@@ -43,7 +43,8 @@ impl InjectionsService {
         let for_thread = Arc::clone(request);
         let session_hints = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let session = for_thread.session.as_str();
-            injector(daemon).map(|injector| injector.load_hints(&for_thread.project, session))
+            require_injector(daemon)
+                .map(|injector| injector.load_hints(&for_thread.project, session))
         });
         let session_hints = session_hints.await??;
         let fresh = if is_worth_searching(&event.text) {
@@ -99,7 +100,7 @@ fn search_hints(
     slot: &Mutex<HintSlot>,
 ) -> Result<(), Status> {
     let (project, session) = (&request.project, request.session.as_str());
-    let injector = injector(daemon)?;
+    let injector = require_injector(daemon)?;
     let hits = injector.find_hits(project, session, &event.text);
     let hits = hits.map_err(|error| recall_status(&error))?;
     let hints = choose_hints(&hits, session, &event.text, earlier);

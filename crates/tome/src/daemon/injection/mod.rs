@@ -64,7 +64,7 @@ impl Injections for InjectionsService {
         let listed = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let (project, session) = (non_empty(&request.project), non_empty(&request.session_id));
             let limit = request.limit.min(LISTED_MAX) as usize;
-            Ok::<_, Status>(injector(daemon)?.list_injections(project, session, limit))
+            Ok::<_, Status>(require_injector(daemon)?.list_injections(project, session, limit))
         });
         let injections = listed.await??.into_iter().map(record_to_wire).collect();
         Ok(Response::new(v1::ListInjectionsResponse { injections }))
@@ -119,7 +119,7 @@ impl Injections for InjectionsService {
                 handed: record.handed,
                 text: tome_model::truncate_to(&record.text, TEXT_BYTES_MAX).to_owned(),
             };
-            injector(daemon)?.log_injection(&record).map_err(|error| status_of(&error))
+            require_injector(daemon)?.log_injection(&record).map_err(|error| status_of(&error))
         });
         recorded.await??;
         Ok(Response::new(v1::RecordInjectionResponse {}))
@@ -150,7 +150,7 @@ impl InjectionsService {
     }
 }
 
-fn injector(daemon: &Daemon) -> Result<&Injector, Status> {
+fn require_injector(daemon: &Daemon) -> Result<&Injector, Status> {
     daemon.engine.injector().map_err(|error| Status::internal(error.to_string()))
 }
 

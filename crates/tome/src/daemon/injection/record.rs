@@ -4,8 +4,8 @@ use tome_engine::{InjectionRecord, Injector};
 use tome_home::HomeError;
 
 use super::dispatch::ComposedInjection;
-use super::injector;
 use super::request::HookRequest;
+use super::require_injector;
 use crate::daemon::state::Daemon;
 
 /// Records injections. `handed`: they were ready while the hook was waiting.
@@ -15,7 +15,7 @@ pub(super) fn record_injections(
     injections: Vec<ComposedInjection>,
     handed: bool,
 ) {
-    let Ok(injector) = injector(daemon) else { return };
+    let Ok(injector) = require_injector(daemon) else { return };
     let took_ms = u64::try_from(request.started.elapsed().as_millis()).unwrap_or(u64::MAX);
     for injection in injections {
         let record = InjectionRecord {

@@ -79,7 +79,6 @@ impl Hold {
     }
 }
 
-/// The outcome of an attempt.
 pub enum AttemptOutcome {
     /// Done; the notes written.
     Done { written: Vec<String> },

@@ -109,7 +109,6 @@ fn skill_file(folder: &Path) -> InstallFile {
     owned_file(folder.join(SKILL_FILE), render_skill())
 }
 
-/// The skills folder that agents share.
 fn shared_skills_folder(environment: &Environment<'_>) -> PathBuf {
     environment.project_or_user(".agents/skills", environment.home.join(".agents/skills"))
 }

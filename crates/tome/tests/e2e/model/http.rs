@@ -11,7 +11,7 @@ pub struct Request {
 }
 
 /// A response; the status is always 200.
-pub enum Answer {
+pub enum HttpAnswer {
     Json(String),
     Events(String),
 }
@@ -59,10 +59,10 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
 }
 
 /// Writes a response. Errors are ignored, because the agent may be gone.
-pub fn write(stream: &mut TcpStream, method: &str, answer: &Answer) {
+pub fn write(stream: &mut TcpStream, method: &str, answer: &HttpAnswer) {
     let (kind, body) = match answer {
-        Answer::Json(body) => ("application/json", body),
-        Answer::Events(body) => ("text/event-stream", body),
+        HttpAnswer::Json(body) => ("application/json", body),
+        HttpAnswer::Events(body) => ("text/event-stream", body),
     };
     let head = format!(
         "HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

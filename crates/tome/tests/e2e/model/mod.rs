@@ -114,7 +114,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     http::write(&mut stream, &request.method, &answer);
 }
 
-fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
+fn answer(request: &http::Request, state: &Mutex<State>) -> http::HttpAnswer {
     let body: Value = serde_json::from_slice(&request.body).unwrap_or_default();
     let wire = Wire::of(&request.path);
     let tools = body["tools"].as_array().is_some_and(|tools| !tools.is_empty());
@@ -122,14 +122,14 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
     let line = format!("{} {} ({} bytes)", request.method, request.path, request.body.len());
     state.log.push(line);
     let number = state.log.len();
-    let Some(wire) = wire else { return http::Answer::Json(aside(&request.path)) };
+    let Some(wire) = wire else { return http::HttpAnswer::Json(aside(&request.path)) };
     let step = if tools {
         state.requests.push(ModelRequest { wire, body });
         state.script.pop_front().unwrap_or(Step::Say(NOTHING_MORE))
     } else {
         Step::Say("A title")
     };
-    http::Answer::Events(match wire {
+    http::HttpAnswer::Events(match wire {
         Wire::Anthropic => anthropic::events(&step, number),
         Wire::Chat => chat::events(&step, number),
         Wire::Responses => responses::events(&step, number),

@@ -10,7 +10,7 @@ const TOKENS_MAX: usize = 50_000;
 const REGEX_BYTES_MAX: usize = 1_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokenKind {
+pub(super) enum ScriptTokenKind {
     Word,
     Number,
     /// A quoted string; the text excludes the quotes.
@@ -24,8 +24,8 @@ pub(super) enum TokenKind {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Token<'s> {
-    pub(super) kind: TokenKind,
+pub(super) struct ScriptToken<'s> {
+    pub(super) kind: ScriptTokenKind,
     pub(super) text: &'s str,
     /// Byte offset of the token, with its quotes.
     pub(super) start: usize,
@@ -34,13 +34,13 @@ pub(super) struct Token<'s> {
     pub(super) is_on_new_line: bool,
 }
 
-impl Token<'_> {
+impl ScriptToken<'_> {
     pub(super) fn is_symbol(&self, text: &str) -> bool {
-        self.kind == TokenKind::Symbol && self.text == text
+        self.kind == ScriptTokenKind::Symbol && self.text == text
     }
 
     pub(super) fn is_word(&self, text: &str) -> bool {
-        self.kind == TokenKind::Word && self.text == text
+        self.kind == ScriptTokenKind::Word && self.text == text
     }
 }
 
@@ -57,7 +57,7 @@ const SYMBOLS: [&str; 30] = [
 ];
 
 /// Splits a script into tokens; `None` if it is too long or not complete.
-pub(super) fn split_tokens(source: &str) -> Option<Vec<Token<'_>>> {
+pub(super) fn split_tokens(source: &str) -> Option<Vec<ScriptToken<'_>>> {
     if source.len() > SOURCE_BYTES_MAX {
         return None;
     }
@@ -70,7 +70,7 @@ struct Lexer<'s> {
     source: &'s str,
     at: usize,
     line_started: bool,
-    tokens: Vec<Token<'s>>,
+    tokens: Vec<ScriptToken<'s>>,
 }
 
 impl<'s> Lexer<'s> {
@@ -82,28 +82,30 @@ impl<'s> Lexer<'s> {
             match next {
                 '"' | '\'' => self.read_string(next)?,
                 '`' => {
-                    self.push(TokenKind::TemplateOpen, 1)?;
+                    self.push(ScriptTokenKind::TemplateOpen, 1)?;
                     self.read_template_text(&mut open)?;
                 }
                 '{' => {
                     open.push(OpenBrace::Braces);
-                    self.push(TokenKind::Symbol, 1)?;
+                    self.push(ScriptTokenKind::Symbol, 1)?;
                 }
                 '}' => {
-                    self.push(TokenKind::Symbol, 1)?;
+                    self.push(ScriptTokenKind::Symbol, 1)?;
                     if open.pop()? == OpenBrace::Template {
                         self.read_template_text(&mut open)?;
                     }
                 }
                 '/' if self.expects_value() => match self.regex_bytes() {
-                    Some(bytes) => self.push(TokenKind::Regex, bytes)?,
-                    None => self.push(TokenKind::Symbol, 1)?,
+                    Some(bytes) => self.push(ScriptTokenKind::Regex, bytes)?,
+                    None => self.push(ScriptTokenKind::Symbol, 1)?,
                 },
                 next if next.is_ascii_digit() => {
                     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '.' || c == '_';
-                    self.push_while(TokenKind::Number, is_part)?;
+                    self.push_while(ScriptTokenKind::Number, is_part)?;
                 }
-                next if is_word_char(next) => self.push_while(TokenKind::Word, is_word_char)?,
+                next if is_word_char(next) => {
+                    self.push_while(ScriptTokenKind::Word, is_word_char)?;
+                }
                 next => {
                     let symbol = SYMBOLS.iter().find(|symbol| self.rest().starts_with(*symbol));
                     // `a?.5:b` is a condition.
@@ -111,7 +113,7 @@ impl<'s> Lexer<'s> {
                         && self.rest().chars().nth(2).is_some_and(|c| c.is_ascii_digit());
                     let symbol = symbol.filter(|_| !is_condition);
                     let bytes = symbol.map_or(next.len_utf8(), |symbol| symbol.len());
-                    self.push(TokenKind::Symbol, bytes)?;
+                    self.push(ScriptTokenKind::Symbol, bytes)?;
                 }
             }
         }
@@ -122,14 +124,14 @@ impl<'s> Lexer<'s> {
         self.source.get(self.at..).unwrap_or_default()
     }
 
-    fn push(&mut self, kind: TokenKind, bytes: usize) -> Option<()> {
+    fn push(&mut self, kind: ScriptTokenKind, bytes: usize) -> Option<()> {
         let end = self.at + bytes;
         self.push_span(kind, self.at, end, self.at, end)
     }
 
     fn push_span(
         &mut self,
-        kind: TokenKind,
+        kind: ScriptTokenKind,
         start: usize,
         end: usize,
         text_start: usize,
@@ -140,12 +142,12 @@ impl<'s> Lexer<'s> {
         }
         let text = self.source.get(text_start..text_end)?;
         let is_on_new_line = std::mem::replace(&mut self.line_started, false);
-        self.tokens.push(Token { kind, text, start, end, is_on_new_line });
+        self.tokens.push(ScriptToken { kind, text, start, end, is_on_new_line });
         self.at = end;
         Some(())
     }
 
-    fn push_while(&mut self, kind: TokenKind, is_part: impl Fn(char) -> bool) -> Option<()> {
+    fn push_while(&mut self, kind: ScriptTokenKind, is_part: impl Fn(char) -> bool) -> Option<()> {
         let rest = self.rest();
         let bytes = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         self.push(kind, bytes)
@@ -177,7 +179,7 @@ impl<'s> Lexer<'s> {
         let start = self.at;
         let end = find_unescaped(self.source, start + 1, |c| c == quote || c == '\n')?;
         self.source.get(end..)?.starts_with(quote).then_some(())?;
-        self.push_span(TokenKind::Text, start, end + 1, start + 1, end)
+        self.push_span(ScriptTokenKind::Text, start, end + 1, start + 1, end)
     }
 
     /// Reads the text of a template up to its next expression or its end.
@@ -188,13 +190,13 @@ impl<'s> Lexer<'s> {
             end = find_unescaped(self.source, end, |c| c == '`' || c == '$')?;
             let rest = self.source.get(end..)?;
             if rest.starts_with('`') {
-                self.push_span(TokenKind::TemplateText, start, end, start, end)?;
-                return self.push(TokenKind::TemplateClose, 1);
+                self.push_span(ScriptTokenKind::TemplateText, start, end, start, end)?;
+                return self.push(ScriptTokenKind::TemplateClose, 1);
             }
             if rest.starts_with("${") {
-                self.push_span(TokenKind::TemplateText, start, end, start, end)?;
+                self.push_span(ScriptTokenKind::TemplateText, start, end, start, end)?;
                 open.push(OpenBrace::Template);
-                return self.push(TokenKind::Symbol, 2);
+                return self.push(ScriptTokenKind::Symbol, 2);
             }
             end += 1;
         }
@@ -204,8 +206,10 @@ impl<'s> Lexer<'s> {
     fn expects_value(&self) -> bool {
         let Some(before) = self.tokens.last() else { return true };
         match before.kind {
-            TokenKind::Symbol => !matches!(before.text, ")" | "]" | "}"),
-            TokenKind::Word => matches!(before.text, "return" | "typeof" | "case" | "in" | "of"),
+            ScriptTokenKind::Symbol => !matches!(before.text, ")" | "]" | "}"),
+            ScriptTokenKind::Word => {
+                matches!(before.text, "return" | "typeof" | "case" | "in" | "of")
+            }
             _ => false,
         }
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Number, Value};
 
-use super::lexer::{Token, TokenKind};
+use super::lexer::{ScriptToken, ScriptTokenKind};
 
 /// Nesting of a value.
 const DEPTH_MAX: usize = 24;
@@ -45,7 +45,7 @@ impl<'s> Literals<'s> {
     /// Evaluates the value that begins at a token; returns it with the index after it.
     pub(super) fn read_value(
         &mut self,
-        tokens: &[Token<'s>],
+        tokens: &[ScriptToken<'s>],
         from: usize,
     ) -> Option<(Value, usize)> {
         let mut reader = ValueReader { literals: self, tokens, at: from };
@@ -79,16 +79,16 @@ fn count_bytes(value: &Value) -> usize {
 
 struct ValueReader<'r, 's> {
     literals: &'r mut Literals<'s>,
-    tokens: &'r [Token<'s>],
+    tokens: &'r [ScriptToken<'s>],
     at: usize,
 }
 
 impl<'s> ValueReader<'_, 's> {
-    fn peek(&self) -> Option<&Token<'s>> {
+    fn peek(&self) -> Option<&ScriptToken<'s>> {
         self.tokens.get(self.at)
     }
 
-    fn next(&mut self) -> Option<Token<'s>> {
+    fn next(&mut self) -> Option<ScriptToken<'s>> {
         let token = self.tokens.get(self.at).copied()?;
         self.at += 1;
         Some(token)
@@ -140,29 +140,29 @@ impl<'s> ValueReader<'_, 's> {
         }
         let token = self.next()?;
         match (token.kind, token.text) {
-            (TokenKind::Text, raw) => self.read_text(raw).map(Value::String),
-            (TokenKind::TemplateOpen, _) => self.read_template(depth, false),
-            (TokenKind::Number, raw) => self.number(raw, false),
-            (TokenKind::Symbol, "-") => {
-                let raw = self.next().filter(|token| token.kind == TokenKind::Number)?;
+            (ScriptTokenKind::Text, raw) => self.read_text(raw).map(Value::String),
+            (ScriptTokenKind::TemplateOpen, _) => self.read_template(depth, false),
+            (ScriptTokenKind::Number, raw) => self.number(raw, false),
+            (ScriptTokenKind::Symbol, "-") => {
+                let raw = self.next().filter(|token| token.kind == ScriptTokenKind::Number)?;
                 self.number(raw.text, true)
             }
-            (TokenKind::Symbol, "(") => {
+            (ScriptTokenKind::Symbol, "(") => {
                 let value = self.read_sum(depth + 1)?;
                 self.skip_symbol(")").then_some(value)
             }
-            (TokenKind::Symbol, "[") => self.read_list(depth),
-            (TokenKind::Symbol, "{") => self.read_object(depth),
-            (TokenKind::Word, "true") => Some(Value::Bool(true)),
-            (TokenKind::Word, "false") => Some(Value::Bool(false)),
-            (TokenKind::Word, "null" | "undefined") => Some(Value::Null),
-            (TokenKind::Word, "String") => {
+            (ScriptTokenKind::Symbol, "[") => self.read_list(depth),
+            (ScriptTokenKind::Symbol, "{") => self.read_object(depth),
+            (ScriptTokenKind::Word, "true") => Some(Value::Bool(true)),
+            (ScriptTokenKind::Word, "false") => Some(Value::Bool(false)),
+            (ScriptTokenKind::Word, "null" | "undefined") => Some(Value::Null),
+            (ScriptTokenKind::Word, "String") => {
                 let is_raw = self.skip_symbol(".") && self.next()?.is_word("raw");
                 let open = self.next()?;
-                (is_raw && open.kind == TokenKind::TemplateOpen).then_some(())?;
+                (is_raw && open.kind == ScriptTokenKind::TemplateOpen).then_some(())?;
                 self.read_template(depth, true)
             }
-            (TokenKind::Word, name) => self.literals.copy(name),
+            (ScriptTokenKind::Word, name) => self.literals.copy(name),
             _ => None,
         }
     }
@@ -177,13 +177,13 @@ impl<'s> ValueReader<'_, 's> {
         loop {
             let token = self.next()?;
             match token.kind {
-                TokenKind::TemplateClose => return Some(Value::String(text)),
-                TokenKind::TemplateText if is_raw => {
+                ScriptTokenKind::TemplateClose => return Some(Value::String(text)),
+                ScriptTokenKind::TemplateText if is_raw => {
                     self.literals.spend(token.text.len())?;
                     text.push_str(token.text);
                 }
-                TokenKind::TemplateText => text.push_str(&self.read_text(token.text)?),
-                TokenKind::Symbol if token.text == "${" => {
+                ScriptTokenKind::TemplateText => text.push_str(&self.read_text(token.text)?),
+                ScriptTokenKind::Symbol if token.text == "${" => {
                     text.push_str(&to_text(&self.read_sum(depth + 1)?)?);
                     self.skip_symbol("}").then_some(())?;
                 }
@@ -229,14 +229,14 @@ impl<'s> ValueReader<'_, 's> {
             } else {
                 let key = self.next()?;
                 let name = match key.kind {
-                    TokenKind::Text => self.read_text(key.text)?,
-                    TokenKind::Word | TokenKind::Number => key.text.to_owned(),
+                    ScriptTokenKind::Text => self.read_text(key.text)?,
+                    ScriptTokenKind::Word | ScriptTokenKind::Number => key.text.to_owned(),
                     _ => return None,
                 };
                 let value = if self.skip_symbol(":") {
                     self.read_sum(depth + 1)?
                 } else {
-                    (key.kind == TokenKind::Word).then_some(())?;
+                    (key.kind == ScriptTokenKind::Word).then_some(())?;
                     self.literals.copy(key.text)?
                 };
                 fields.insert(name, value);

@@ -16,7 +16,7 @@ mod tests;
 
 use serde_json::Value;
 
-use lexer::{Token, TokenKind, split_tokens};
+use lexer::{ScriptToken, ScriptTokenKind, split_tokens};
 use literal::{Literals, decode_escapes};
 use print_order::find_printed_calls;
 
@@ -36,7 +36,7 @@ pub(super) struct ScriptCall {
 
 /// The calls of a script, in the order in which it makes them.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Script {
+pub(super) struct CodexScript {
     pub(super) calls: Vec<ScriptCall>,
     /// Calls that depend on a condition, on a loop or on other results.
     pub(super) unread_calls: usize,
@@ -50,7 +50,7 @@ pub(super) struct Script {
     pub(super) catches_errors: bool,
 }
 
-impl Script {
+impl CodexScript {
     /// Whether each call is followed by one print.
     pub(super) fn is_alternating(&self) -> bool {
         let prints = self.prints.as_deref();
@@ -59,7 +59,7 @@ impl Script {
 }
 
 /// Reads a script; `None` if it is not one or makes no call that can be read.
-pub(super) fn parse_script(source: &str) -> Option<Script> {
+pub(super) fn parse_script(source: &str) -> Option<CodexScript> {
     if !source.contains("tools") {
         return None;
     }
@@ -67,10 +67,10 @@ pub(super) fn parse_script(source: &str) -> Option<Script> {
     let mut reader = ScriptReader {
         tokens: &tokens,
         literals: Literals::new(),
-        levels: vec![Level::default()],
+        brackets: vec![OpenBracket::default()],
         may_have_ended: false,
         call_starts: Vec::new(),
-        script: Script { prints: Some(Vec::new()), ..Script::default() },
+        script: CodexScript { prints: Some(Vec::new()), ..CodexScript::default() },
     };
     reader.run()?;
     let printed = find_printed_calls(&tokens, &reader.call_starts);
@@ -93,12 +93,12 @@ pub(super) fn outline_script(source: &str, known: &[&Value]) -> String {
     let mut copied = 0;
     for (index, token) in tokens.iter().enumerate() {
         let is_literal = match token.kind {
-            TokenKind::Text => true,
-            TokenKind::TemplateText => {
+            ScriptTokenKind::Text => true,
+            ScriptTokenKind::TemplateText => {
                 let around = [index.checked_sub(1), Some(index + 1)];
                 around.iter().all(|at| {
                     let token = at.and_then(|at| tokens.get(at));
-                    token.is_some_and(|token| token.kind != TokenKind::Symbol)
+                    token.is_some_and(|token| token.kind != ScriptTokenKind::Symbol)
                 })
             }
             _ => false,
@@ -125,9 +125,8 @@ fn collect_texts<'v>(value: &'v Value, texts: &mut Vec<&'v str>) {
     }
 }
 
-/// An open bracket of the script.
 #[derive(Default, Clone, Copy)]
-struct Level {
+struct OpenBracket {
     /// The code at this place may run more than once, or not at all.
     is_uncertain: bool,
     /// Statements in braces.
@@ -137,14 +136,14 @@ struct Level {
 }
 
 struct ScriptReader<'r, 's> {
-    tokens: &'r [Token<'s>],
+    tokens: &'r [ScriptToken<'s>],
     literals: Literals<'s>,
-    levels: Vec<Level>,
+    brackets: Vec<OpenBracket>,
     /// Whether an earlier statement may have ended the script.
     may_have_ended: bool,
     /// The index of the first token of each call.
     call_starts: Vec<usize>,
-    script: Script,
+    script: CodexScript,
 }
 
 impl<'s> ScriptReader<'_, 's> {
@@ -153,15 +152,15 @@ impl<'s> ScriptReader<'_, 's> {
         while let Some(token) = self.tokens.get(at).copied() {
             at += 1;
             match token.kind {
-                TokenKind::Symbol => self.read_symbol(token.text, at)?,
-                TokenKind::Word => at = self.read_word(token.text, at),
+                ScriptTokenKind::Symbol => self.read_symbol(token.text, at)?,
+                ScriptTokenKind::Word => at = self.read_word(token.text, at),
                 _ => {}
             }
         }
         Some(())
     }
 
-    fn token(&self, at: usize) -> Option<&Token<'s>> {
+    fn token(&self, at: usize) -> Option<&ScriptToken<'s>> {
         self.tokens.get(at)
     }
 
@@ -170,15 +169,15 @@ impl<'s> ScriptReader<'_, 's> {
     }
 
     fn is_certain(&self) -> bool {
-        !self.may_have_ended && self.levels.last().is_some_and(|level| !level.is_uncertain)
+        !self.may_have_ended && self.brackets.last().is_some_and(|bracket| !bracket.is_uncertain)
     }
 
     fn set_uncertain(&mut self, is_uncertain: bool) {
-        let depth = self.levels.len();
-        let above = depth.checked_sub(2).and_then(|above| self.levels.get(above)).copied();
-        let outer = above.is_some_and(|level| level.is_uncertain);
-        if let Some(level) = self.levels.last_mut() {
-            level.is_uncertain = is_uncertain || outer || level.is_block;
+        let depth = self.brackets.len();
+        let above = depth.checked_sub(2).and_then(|above| self.brackets.get(above)).copied();
+        let outer = above.is_some_and(|bracket| bracket.is_uncertain);
+        if let Some(bracket) = self.brackets.last_mut() {
+            bracket.is_uncertain = is_uncertain || outer || bracket.is_block;
         }
     }
 
@@ -186,17 +185,17 @@ impl<'s> ScriptReader<'_, 's> {
     fn read_symbol(&mut self, text: &str, after: usize) -> Option<()> {
         match text {
             "(" | "[" | "{" | "${" => {
-                if self.levels.len() >= DEPTH_MAX {
+                if self.brackets.len() >= DEPTH_MAX {
                     return None;
                 }
                 let before = after.checked_sub(2).and_then(|at| self.token(at));
                 let is_block = text == "{" && before.is_none_or(begins_block);
                 let is_print = text == "(" && before.is_some_and(|token| token.is_word("text"));
-                let is_uncertain = is_block || self.levels.last().is_some_and(|l| l.is_uncertain);
-                self.levels.push(Level { is_uncertain, is_block, is_print });
+                let is_uncertain = is_block || self.brackets.last().is_some_and(|l| l.is_uncertain);
+                self.brackets.push(OpenBracket { is_uncertain, is_block, is_print });
             }
             ")" | "]" | "}" => {
-                let closed = self.levels.pop().filter(|_| !self.levels.is_empty())?;
+                let closed = self.brackets.pop().filter(|_| !self.brackets.is_empty())?;
                 if closed.is_print {
                     let calls = self.script.calls.len();
                     let is_certain = self.is_certain();
@@ -240,10 +239,10 @@ impl<'s> ScriptReader<'_, 's> {
     /// Reads `name = literal`, and more of them after commas.
     fn read_constants(&mut self, mut at: usize) -> usize {
         loop {
-            let named = self.token(at).filter(|token| token.kind == TokenKind::Word).copied();
+            let named = self.token(at).filter(|token| token.kind == ScriptTokenKind::Word).copied();
             let Some(name) = named.filter(|_| self.is_symbol_at(at + 1, "=")) else { return at };
             self.literals.forget(name.text);
-            let is_outermost = self.levels.len() == 1;
+            let is_outermost = self.brackets.len() == 1;
             let Some((value, end)) = self.literals.read_value(self.tokens, at + 2) else {
                 return at + 2;
             };
@@ -251,7 +250,7 @@ impl<'s> ScriptReader<'_, 's> {
             let is_list = next.is_some_and(|token| token.is_symbol(","));
             let is_complete = next.is_none_or(|token| {
                 token.is_symbol(";")
-                    || token.is_on_new_line && matches!(token.kind, TokenKind::Word)
+                    || token.is_on_new_line && matches!(token.kind, ScriptTokenKind::Word)
             });
             if !is_outermost || !(is_list || is_complete) {
                 return at + 2;
@@ -266,7 +265,8 @@ impl<'s> ScriptReader<'_, 's> {
 
     /// Forgets a constant that gets another value, or may get another member.
     fn note_change(&mut self, name: &str, after: usize) {
-        let Some(next) = self.token(after).filter(|token| token.kind == TokenKind::Symbol) else {
+        let Some(next) = self.token(after).filter(|token| token.kind == ScriptTokenKind::Symbol)
+        else {
             return;
         };
         let is_assigned = next.text == "++"
@@ -311,10 +311,10 @@ impl<'s> ScriptReader<'_, 's> {
     /// The name of the called tool, and the index of its opening parenthesis.
     fn read_call_name(&self, after: usize) -> Option<(String, usize)> {
         let name = self.token(after + 1)?;
-        let (name, open) = if self.is_symbol_at(after, ".") && name.kind == TokenKind::Word {
+        let (name, open) = if self.is_symbol_at(after, ".") && name.kind == ScriptTokenKind::Word {
             (name.text.to_owned(), after + 2)
         } else if self.is_symbol_at(after, "[")
-            && name.kind == TokenKind::Text
+            && name.kind == ScriptTokenKind::Text
             && self.is_symbol_at(after + 2, "]")
         {
             (decode_escapes(name.text)?, after + 3)
@@ -326,10 +326,10 @@ impl<'s> ScriptReader<'_, 's> {
 }
 
 /// Whether a brace after this token begins statements rather than an object.
-fn begins_block(before: &Token<'_>) -> bool {
+fn begins_block(before: &ScriptToken<'_>) -> bool {
     match before.kind {
-        TokenKind::Symbol => matches!(before.text, ")" | "=>" | ";" | "{" | "}"),
-        TokenKind::Word => matches!(before.text, "else" | "try" | "catch" | "finally" | "do"),
+        ScriptTokenKind::Symbol => matches!(before.text, ")" | "=>" | ";" | "{" | "}"),
+        ScriptTokenKind::Word => matches!(before.text, "else" | "try" | "catch" | "finally" | "do"),
         _ => false,
     }
 }

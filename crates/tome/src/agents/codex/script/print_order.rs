@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use super::lexer::{Token, TokenKind};
+use super::lexer::{ScriptToken, ScriptTokenKind};
 
 /// Words that change an order, or that make code run later than where it is written.
 const REORDERING_WORDS: [&str; 11] = [
@@ -23,7 +23,7 @@ const REORDERING_WORDS: [&str; 11] = [
 ];
 
 /// The results that a variable holds.
-enum Binding {
+enum VariableResults {
     One(usize),
     /// The results of `Promise.all([…])`.
     List(Vec<usize>),
@@ -31,7 +31,7 @@ enum Binding {
 
 /// An open bracket.
 #[derive(Default, Clone, Copy)]
-struct Level {
+struct PrintBracket {
     /// Index of its token.
     open: usize,
     commas: usize,
@@ -45,17 +45,20 @@ struct Level {
 
 /// Returns the indexes of the calls whose results are printed, in the order of the prints; `None`
 /// if the order is not certain. `calls` has the index of the first token of each call.
-pub(super) fn find_printed_calls(tokens: &[Token<'_>], calls: &[usize]) -> Option<Vec<usize>> {
+pub(super) fn find_printed_calls(
+    tokens: &[ScriptToken<'_>],
+    calls: &[usize],
+) -> Option<Vec<usize>> {
     let mut reader = PrintReader {
         tokens,
-        levels: vec![Level::default()],
+        brackets: vec![PrintBracket::default()],
         names: HashMap::new(),
         printed: Vec::new(),
     };
     for (at, token) in tokens.iter().enumerate() {
         match token.kind {
-            TokenKind::Symbol => reader.read_symbol(token.text, at),
-            TokenKind::Word => match calls.binary_search(&at) {
+            ScriptTokenKind::Symbol => reader.read_symbol(token.text, at),
+            ScriptTokenKind::Word => match calls.binary_search(&at) {
                 Ok(call) => reader.read_call(call, at)?,
                 Err(_) => reader.read_word(token.text, at)?,
             },
@@ -66,19 +69,19 @@ pub(super) fn find_printed_calls(tokens: &[Token<'_>], calls: &[usize]) -> Optio
 }
 
 struct PrintReader<'r, 's> {
-    tokens: &'r [Token<'s>],
-    levels: Vec<Level>,
-    names: HashMap<&'s str, Binding>,
+    tokens: &'r [ScriptToken<'s>],
+    brackets: Vec<PrintBracket>,
+    names: HashMap<&'s str, VariableResults>,
     printed: Vec<usize>,
 }
 
 impl<'s> PrintReader<'_, 's> {
-    fn level(&self) -> Level {
-        self.levels.last().copied().unwrap_or_default()
+    fn bracket(&self) -> PrintBracket {
+        self.brackets.last().copied().unwrap_or_default()
     }
 
     /// The token this far before another one.
-    fn before(&self, at: usize, distance: usize) -> Option<&Token<'s>> {
+    fn before(&self, at: usize, distance: usize) -> Option<&ScriptToken<'s>> {
         self.tokens.get(at.checked_sub(distance)?)
     }
 
@@ -93,13 +96,13 @@ impl<'s> PrintReader<'_, 's> {
     fn read_symbol(&mut self, text: &str, at: usize) {
         match text {
             "(" | "[" | "{" | "${" => {
-                let outer = self.level();
+                let outer = self.bracket();
                 let follows = |word| self.before(at, 1).is_some_and(|token| token.is_word(word));
                 let is_print = text == "(" && follows("text") || text == "[" && follows("of");
                 let is_list = self.before(at, 3).is_some_and(|token| {
-                    matches!(self.names.get(token.text), Some(Binding::List(_)))
+                    matches!(self.names.get(token.text), Some(VariableResults::List(_)))
                 });
-                self.levels.push(Level {
+                self.brackets.push(PrintBracket {
                     open: at,
                     commas: 0,
                     is_print: is_print || outer.is_print,
@@ -108,15 +111,15 @@ impl<'s> PrintReader<'_, 's> {
                 });
             }
             ")" | "]" | "}" => {
-                self.levels.pop();
+                self.brackets.pop();
             }
             "," | ";" | "=>" => {
-                let above = self.levels.len().checked_sub(2);
-                let outer = above.and_then(|above| self.levels.get(above)).copied();
-                if let Some(level) = self.levels.last_mut() {
-                    level.commas += usize::from(text == ",");
-                    level.is_in_function =
-                        outer.unwrap_or_default().is_in_function || text == "=>" && !level.is_loop;
+                let above = self.brackets.len().checked_sub(2);
+                let outer = above.and_then(|above| self.brackets.get(above)).copied();
+                if let Some(bracket) = self.brackets.last_mut() {
+                    bracket.commas += usize::from(text == ",");
+                    bracket.is_in_function = outer.unwrap_or_default().is_in_function
+                        || text == "=>" && !bracket.is_loop;
                 }
             }
             _ => {}
@@ -125,32 +128,32 @@ impl<'s> PrintReader<'_, 's> {
 
     /// Notes which variable gets the result of a call, unless it is printed at once.
     fn read_call(&mut self, call: usize, at: usize) -> Option<()> {
-        let level = self.level();
-        if level.is_print {
+        let bracket = self.bracket();
+        if bracket.is_print {
             self.printed.push(call);
             return Some(());
         }
         if let Some(name) = self.assigned_name(at) {
-            self.names.insert(name, Binding::One(call));
+            self.names.insert(name, VariableResults::One(call));
             return Some(());
         }
         let begins_list = ["(", "all", ".", "Promise"].iter().enumerate().all(|(index, text)| {
-            self.before(level.open, index + 1).is_some_and(|token| token.text == *text)
+            self.before(bracket.open, index + 1).is_some_and(|token| token.text == *text)
         });
-        if !begins_list || !self.is_symbol_at(level.open, "[") {
+        if !begins_list || !self.is_symbol_at(bracket.open, "[") {
             return Some(());
         }
-        let start = level.open.checked_sub(4)?;
+        let start = bracket.open.checked_sub(4)?;
         if let Some(name) = self.assigned_name(start) {
-            if level.commas == 0 {
-                self.names.insert(name, Binding::List(Vec::new()));
+            if bracket.commas == 0 {
+                self.names.insert(name, VariableResults::List(Vec::new()));
             }
-            let Some(Binding::List(list)) = self.names.get_mut(name) else { return None };
+            let Some(VariableResults::List(list)) = self.names.get_mut(name) else { return None };
             list.push(call);
-            return (list.len() == level.commas + 1).then_some(());
+            return (list.len() == bracket.commas + 1).then_some(());
         }
-        if let Some(name) = self.destructured_name(start, level.commas) {
-            self.names.insert(name, Binding::One(call));
+        if let Some(name) = self.destructured_name(start, bracket.commas) {
+            self.names.insert(name, VariableResults::One(call));
         }
         Some(())
     }
@@ -164,7 +167,7 @@ impl<'s> PrintReader<'_, 's> {
 
     fn assigned_name(&self, value: usize) -> Option<&'s str> {
         let at = self.target_end(value)?;
-        let name = self.tokens.get(at).filter(|token| token.kind == TokenKind::Word)?;
+        let name = self.tokens.get(at).filter(|token| token.kind == ScriptTokenKind::Word)?;
         (!self.is_member(at)).then_some(name.text)
     }
 
@@ -175,7 +178,7 @@ impl<'s> PrintReader<'_, 's> {
         let name = open + 1 + 2 * position;
         let is_plain = (open + 1..=name).all(|at| {
             self.tokens.get(at).is_some_and(|token| match (at - open) % 2 {
-                1 => token.kind == TokenKind::Word,
+                1 => token.kind == ScriptTokenKind::Word,
                 _ => token.is_symbol(","),
             })
         });
@@ -193,22 +196,22 @@ impl<'s> PrintReader<'_, 's> {
         if self.is_member(at) || is_key_or_target {
             return Some(());
         }
-        let level = self.level();
+        let bracket = self.bracket();
         if word == "text" {
-            let is_called = self.is_symbol_at(at + 1, "(") || level.is_loop;
-            return (is_called && !level.is_in_function).then_some(());
+            let is_called = self.is_symbol_at(at + 1, "(") || bracket.is_loop;
+            return (is_called && !bracket.is_in_function).then_some(());
         }
         let is_of = self.before(at, 1).is_some_and(|token| token.is_word("of"));
         let is_each = self.tokens.get(at + 2).is_some_and(|token| token.is_word("forEach"));
         match self.names.get(word) {
-            Some(Binding::One(call)) if level.is_print => self.printed.push(*call),
-            Some(Binding::List(list)) if self.is_symbol_at(at + 1, "[") => {
+            Some(VariableResults::One(call)) if bracket.is_print => self.printed.push(*call),
+            Some(VariableResults::List(list)) if self.is_symbol_at(at + 1, "[") => {
                 let index = self.tokens.get(at + 2).and_then(|token| token.text.parse().ok());
                 let index: Option<usize> = index.filter(|_| self.is_symbol_at(at + 3, "]"));
                 let call = *list.get(index?)?;
-                self.printed.extend(level.is_print.then_some(call));
+                self.printed.extend(bracket.is_print.then_some(call));
             }
-            Some(Binding::List(list)) if level.is_print || is_of || is_each => {
+            Some(VariableResults::List(list)) if bracket.is_print || is_of || is_each => {
                 self.printed.extend(list);
             }
             _ => {}

@@ -1,5 +1,5 @@
-//! Replaces built-in summaries of closed nodes by a model's: lists the nodes that have none yet,
-//! loads what they summarize, and writes the new version.
+//! Rewrites the built-in summaries of closed nodes with a model: lists the nodes that are left, loads
+//! the input of each, and stores the new version.
 //!
 //! A model-written version hides the built-in one until the underlying events change. It is
 //! rejected if the node changed after its source was read.
@@ -11,7 +11,7 @@ use tome_ledger::{
 use tome_model::{Event, Level, Millis, Node, NodeId, Period};
 
 use super::extract::names_request;
-use super::limits::POLISH_SCANNED_MAX;
+use super::limits::REWRITE_SCANNED_MAX;
 use super::pending_changes::CONTENTS_PROJECTION;
 use super::resegment::{SessionReader, mark_before};
 use super::{
@@ -19,17 +19,17 @@ use super::{
 };
 use tome_home::HomeError;
 
-/// Cursor of the commits that write model-written summaries.
-const POLISH_CURSOR: &str = "polish";
+/// Cursor of the commits that store rewritten summaries. The name is on disk.
+const REWRITE_CURSOR: &str = "polish";
 
 /// Bottom-up, so that the children of a period have a model's summary before the period does.
 const LEVEL_PREFIXES: [&str; 5] =
     ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
 
-/// A node and its project.
+/// A node with its project, which its id does not name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProjectNode {
-    /// The project of the node.
+    /// Root folder of the project.
     pub project: String,
     /// The node as it was read.
     pub node: Node,
@@ -37,7 +37,7 @@ pub struct ProjectNode {
 
 /// A page of closed nodes that only have a built-in summary.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct UnpolishedPage {
+pub struct RewritePage {
     /// Grouped by project, segments first and years last, oldest first within a level.
     pub nodes: Vec<ProjectNode>,
     /// Cursor for the next page; `None` at the end.
@@ -47,7 +47,7 @@ pub struct UnpolishedPage {
 /// The input that a node summarizes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeSource {
-    /// A segment.
+    /// A segment is summarized from its events.
     Segment {
         /// The events of the segment.
         events: Vec<Event>,
@@ -56,7 +56,7 @@ pub enum NodeSource {
         /// The request that the segment continues, if it has none of its own.
         earlier_request: Option<Box<Event>>,
     },
-    /// A period.
+    /// A period is summarized from its children.
     Period {
         /// The level of the period.
         level: Level,
@@ -67,9 +67,9 @@ pub enum NodeSource {
     },
 }
 
-/// Result of [`replace_summary`].
+/// Result of [`rewrite_summary`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ReplaceOutcome {
+pub enum RewriteOutcome {
     /// The summary is stored as this version of the node.
     Version(u32),
     /// The node changed after its source was read, or is open or removed: nothing was written.
@@ -98,15 +98,15 @@ impl NodeSource {
 
 /// Lists closed nodes that only have a built-in summary, after an earlier page's `more_after`.
 /// Scans at most a thousand nodes, so a page may hold fewer than `nodes_max`.
-pub fn list_unpolished(
+pub fn list_nodes_to_rewrite(
     ledger: &Ledger,
     after: Option<&str>,
     nodes_max: usize,
-) -> Result<UnpolishedPage, HomeError> {
+) -> Result<RewritePage, HomeError> {
     // The cursor is `<node id> <project>`: an id holds no space, a project may.
     let after = after.and_then(|after| after.split_once(' '));
     let after = after.and_then(|(id, project)| Some((NodeId::parse(id).ok()?, project)));
-    let mut answer = UnpolishedPage::default();
+    let mut answer = RewritePage::default();
     let mut scanned = 0;
     for project in ledger.contents_projects()? {
         let seen = after.as_ref().filter(|(_, seen)| *seen == project).map(|(id, _)| id);
@@ -126,7 +126,7 @@ pub fn list_unpolished(
                 {
                     answer.nodes.push(ProjectNode { project: project.clone(), node });
                 }
-                if answer.nodes.len() >= nodes_max || scanned >= POLISH_SCANNED_MAX {
+                if answer.nodes.len() >= nodes_max || scanned >= REWRITE_SCANNED_MAX {
                     answer.more_after = Some(format!("{} {project}", head.id));
                     return Ok(answer);
                 }
@@ -163,23 +163,23 @@ pub fn load_source(
     load_segment_source(ledger, settings, project, node)
 }
 
-/// Stores a summary as the new version of a closed node.
-pub fn replace_summary(
+/// Stores the summary of a model as the new version of a closed node.
+pub fn rewrite_summary(
     ledger: &Ledger,
     found: &ProjectNode,
     source: &NodeSource,
     summary: Summary,
     summarizer: &str,
     now: Millis,
-) -> Result<ReplaceOutcome, HomeError> {
+) -> Result<RewriteOutcome, HomeError> {
     let ProjectNode { project, node: seen } = found;
     let head = ledger.node_header(project, &seen.id)?;
     let is_seen = |version| version == seen.version;
     let Some(head) = head.filter(|head| !head.open && !head.removed && is_seen(head.version))
     else {
-        return Ok(ReplaceOutcome::Stale);
+        return Ok(RewriteOutcome::Stale);
     };
-    let told = match source {
+    let checked = match source {
         NodeSource::Segment { events, .. } => {
             evidence::check_segment_summary(summary, summarizer, &seen.id, events)
         }
@@ -189,9 +189,9 @@ pub fn replace_summary(
     };
     let node = Node {
         version: head.version + 1,
-        title: told.title,
-        bullets: told.bullets,
-        keywords: told.keywords,
+        title: checked.title,
+        bullets: checked.bullets,
+        keywords: checked.keywords,
         summarizer: summarizer.to_owned(),
         made_at: now,
         ..seen.clone()
@@ -199,9 +199,9 @@ pub fn replace_summary(
     let version = node.version;
     let change = NodeChange::Put { node: Box::new(node), base: head.base, firsts: head.firsts };
     let put = |grip| tome_ledger::GripWrite::Put { project: project.clone(), grip, closed: true };
-    let seq = ledger.cursor(POLISH_CURSOR)?;
+    let seq = ledger.cursor(REWRITE_CURSOR)?;
     let work = ProjectionCommit {
-        projection: POLISH_CURSOR.to_owned(),
+        projection: REWRITE_CURSOR.to_owned(),
         from_seq: seq,
         upto_seq: seq,
         nodes: vec![NodeWrite {
@@ -210,12 +210,12 @@ pub fn replace_summary(
             seen: head.version,
             change,
         }],
-        grips: told.grips.into_iter().map(put).collect(),
+        grips: checked.grips.into_iter().map(put).collect(),
         ..ProjectionCommit::default()
     };
     match ledger.commit(work) {
-        Ok(()) => Ok(ReplaceOutcome::Version(version)),
-        Err(LedgerError::VersionConflict { .. }) => Ok(ReplaceOutcome::Stale),
+        Ok(()) => Ok(RewriteOutcome::Version(version)),
+        Err(LedgerError::VersionConflict { .. }) => Ok(RewriteOutcome::Stale),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,8 +1,8 @@
 //! Model-written summaries of closed nodes.
 
 use tome_contents::{
-    NodeSource, ProjectNode, ReplaceOutcome, list_unpolished, load_source, rebuild_contents,
-    replace_summary,
+    NodeSource, ProjectNode, RewriteOutcome, list_nodes_to_rewrite, load_source, rebuild_contents,
+    rewrite_summary,
 };
 
 use super::memory::Memory;
@@ -17,7 +17,7 @@ fn summary(title: &str, support: Support) -> Summary {
     Summary { title: title.into(), bullets, keywords: vec!["k".into()], work: Vec::new() }
 }
 
-fn polish(ledger: &Ledger, found: &ProjectNode, title: &str) -> ReplaceOutcome {
+fn rewrite(ledger: &Ledger, found: &ProjectNode, title: &str) -> RewriteOutcome {
     let source = load_source(ledger, &settings(), found).unwrap().unwrap();
     let support = match &source {
         NodeSource::Segment { events, .. } => {
@@ -27,14 +27,14 @@ fn polish(ledger: &Ledger, found: &ProjectNode, title: &str) -> ReplaceOutcome {
         NodeSource::Period { .. } => Support::Bullets(vec![(0, 0)]),
     };
     let summary = summary(title, support);
-    replace_summary(ledger, found, &source, summary, "model", Millis(7)).unwrap()
+    rewrite_summary(ledger, found, &source, summary, "model", Millis(7)).unwrap()
 }
 
 fn listed(ledger: &Ledger) -> Vec<ProjectNode> {
     let mut nodes = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let page = list_unpolished(ledger, after.as_deref(), 1).unwrap();
+        let page = list_nodes_to_rewrite(ledger, after.as_deref(), 1).unwrap();
         nodes.extend(page.nodes);
         after = page.more_after;
         if after.is_none() {
@@ -62,9 +62,9 @@ fn a_model_summary_stays_until_the_events_change() {
     catch_up(&ledger, &settings());
     let before = latest(&ledger);
     for found in listed(&ledger) {
-        assert_eq!(polish(&ledger, &found, "in other words"), ReplaceOutcome::Version(2));
+        assert_eq!(rewrite(&ledger, &found, "in other words"), RewriteOutcome::Version(2));
         // A second replacement is stale.
-        assert_eq!(polish_again(&ledger, &found), ReplaceOutcome::Stale);
+        assert_eq!(rewrite_again(&ledger, &found), RewriteOutcome::Stale);
     }
     assert!(listed(&ledger).is_empty());
     let day = id("toc:day:2026-03-02");
@@ -94,24 +94,24 @@ fn a_model_summary_stays_until_the_events_change() {
     assert_eq!(before.len(), latest(&ledger).len());
 }
 
-fn polish_again(ledger: &Ledger, seen: &ProjectNode) -> ReplaceOutcome {
-    polish(ledger, seen, "yet other words")
+fn rewrite_again(ledger: &Ledger, seen: &ProjectNode) -> RewriteOutcome {
+    rewrite(ledger, seen, "yet other words")
 }
 
 #[test]
-fn open_or_changed_nodes_are_not_replaced() {
+fn open_or_changed_nodes_are_not_rewritten() {
     let ledger = Memory::default().open();
     record_events(&ledger, EVENTS);
     catch_up(&ledger, &settings());
     let open = ledger.node(PROJECT, &id("toc:day:2026-03-03"), None).unwrap().unwrap();
     let open = ProjectNode { project: PROJECT.into(), node: open };
-    assert_eq!(polish(&ledger, &open, "too early"), ReplaceOutcome::Stale);
+    assert_eq!(rewrite(&ledger, &open, "too early"), RewriteOutcome::Stale);
     let seen = listed(&ledger).remove(0);
     let source = load_source(&ledger, &settings(), &seen).unwrap().unwrap();
     record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
     catch_up(&ledger, &settings());
     let summary = summary("too late", Support::Excerpts(Vec::new()));
-    let replaced = replace_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
-    assert_eq!(replaced, ReplaceOutcome::Stale);
+    let rewritten = rewrite_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
+    assert_eq!(rewritten, RewriteOutcome::Stale);
     assert_eq!(load_source(&ledger, &settings(), &seen).unwrap(), None);
 }

@@ -8,7 +8,7 @@ use crate::extract::language::text::find_text_field;
 
 /// The folder and the environment of one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CommandContext<'a> {
+pub(crate) struct CommandEnvironment<'a> {
     /// Relative to the project, absolute if outside of it, and empty at its root. `None` if it is
     /// not known: `cd $DIR`, `cd -`, `popd`.
     pub(crate) folder: Option<String>,
@@ -16,11 +16,11 @@ pub(crate) struct CommandContext<'a> {
     activations: Vec<(Option<String>, &'a str)>,
 }
 
-impl CommandContext<'_> {
+impl CommandEnvironment<'_> {
     /// A command line that does the same from the root of the project.
     pub(crate) fn complete(&self, command: &str) -> Option<String> {
         let folder = self.folder.as_deref()?;
-        let change = (!folder.is_empty()).then(|| format!("cd {} && ", quote(folder)));
+        let change = (!folder.is_empty()).then(|| format!("cd {} && ", quote_folder(folder)));
         let change = change.unwrap_or_default();
         let mut activate = String::new();
         let mut is_at_root = false;
@@ -39,37 +39,40 @@ impl CommandContext<'_> {
     }
 }
 
-fn quote(folder: &str) -> String {
+fn quote_folder(folder: &str) -> String {
     if folder.contains(char::is_whitespace) { format!("\"{folder}\"") } else { folder.to_owned() }
 }
 
-/// Reads the context of every part of a chain.
-pub(crate) fn read_contexts<'a>(
+/// Reads the environment of every part of a chain.
+pub(crate) fn read_environments<'a>(
     chain: &[ChainPart<'a>],
     event: &Event,
     tool: &Tool,
-) -> Vec<CommandContext<'a>> {
+) -> Vec<CommandEnvironment<'a>> {
     let root = project_root(event);
     let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
         .or_else(|| event.meta.get("workdir")?.as_str());
     let mut current = match given {
-        Some(given) => enter(Some(&event.cwd), given),
+        Some(given) => enter_folder(Some(&event.cwd), given),
         None => Some(event.cwd.clone()),
     };
     let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
-    let mut contexts = Vec::with_capacity(chain.len());
+    let mut environments = Vec::with_capacity(chain.len());
     for part in chain {
         let folder = current.as_deref().map(|path| relative_to(path, root));
-        contexts.push(CommandContext { folder: folder.clone(), activations: activations.clone() });
+        environments
+            .push(CommandEnvironment { folder: folder.clone(), activations: activations.clone() });
         let [stage] = part.stages.as_slice() else { continue };
         match split_words(stage).as_slice() {
-            ["cd" | "pushd", target, ..] => current = enter(current.as_deref(), unquote(target)),
+            ["cd" | "pushd", target, ..] => {
+                current = enter_folder(current.as_deref(), unquote(target));
+            }
             ["popd", ..] | ["cd"] => current = None,
             words if is_activation(words) => activations.push((folder, stage)),
             _ => {}
         }
     }
-    contexts
+    environments
 }
 
 fn is_activation(words: &[&str]) -> bool {
@@ -108,7 +111,7 @@ fn relative_to(path: &str, root: &str) -> String {
 }
 
 /// The folder after `cd target`.
-fn enter(current: Option<&str>, target: &str) -> Option<String> {
+fn enter_folder(current: Option<&str>, target: &str) -> Option<String> {
     if target.contains(['$', '`']) || target.starts_with('-') {
         return None;
     }
@@ -168,8 +171,8 @@ mod tests {
             meta: serde_json::Map::default(),
         };
         let chain = split_chain(input["command"].as_str().unwrap());
-        let contexts = read_contexts(&chain, &event, &tool);
-        contexts.last().unwrap().complete(chain.last().unwrap().stages[0])
+        let environments = read_environments(&chain, &event, &tool);
+        environments.last().unwrap().complete(chain.last().unwrap().stages[0])
     }
 
     fn from_root(command: &str) -> Option<String> {
