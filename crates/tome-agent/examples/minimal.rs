@@ -5,10 +5,7 @@
 
 #![allow(clippy::print_stdout)]
 
-use std::error::Error;
-use std::io::Write;
-use std::sync::Arc;
-use std::time::Duration;
+use std::{error::Error, io::Write, sync::Arc, time::Duration};
 
 use tome_agent::{
     AgentEvent, AgentLoop, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo,

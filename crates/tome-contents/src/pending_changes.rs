@@ -3,7 +3,7 @@
 //!
 //! Owns the versioning rule: while a node is open its last version is replaced; changing a closed
 //! node adds a version; no change adds none. A model-written version stays until the built-in
-//! version that it rewords changes.
+//! version that it rewrites changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Contents worded by a language model: closed nodes are summarized in the background, and any
-//! failure leaves the built-in summary in place.
+//! A language model rewrites the summaries of closed nodes in the background. Any failure leaves the
+//! built-in summary in place.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -41,8 +41,8 @@ fn configured(text: &str) -> World {
 }
 
 /// Waits until the day's summary comes from a model.
-fn worded(world: &World) -> Value {
-    eventually("a worded day", || {
+fn wait_for_rewrite(world: &World) -> Value {
+    eventually("a rewritten day", || {
         let day = check_node(world, DAY);
         (day["summarizer"] != "extractive").then_some(day)
     })
@@ -59,13 +59,13 @@ fn a_command_summarizes_closed_nodes() {
         world.write("home/model.sh", &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", words()));
     std::fs::set_permissions(script, std::fs::Permissions::from_mode(0o755)).unwrap();
     world.ingest(&lexer_session("s1", 0));
-    let day = worded(&world);
+    let day = wait_for_rewrite(&world);
     assert_eq!(day["title"], words()["title"]);
     let bullets = day["bullets"].as_array().unwrap();
     assert!(!bullets[0]["grips"].as_array().unwrap().is_empty(), "{day}");
     assert_eq!(bullets[2]["unsupported"], true, "{day}");
     let versions = lines(&world, &["toc", DAY, "--versions"]);
-    assert_eq!(versions.len(), 2, "the built-in words are kept: {versions:?}");
+    assert_eq!(versions.len(), 2, "the built-in summary is kept: {versions:?}");
     let meter = model(&world);
     assert!(meter["tokens"].as_u64().unwrap() > 0 && meter["problem"] == "", "{meter}");
     let checked = world.tome(&["admin", "verify"]);
@@ -83,7 +83,7 @@ fn anthropic_gets_its_key_and_is_retried_when_busy() {
     let mut ingest = world.command(&["ingest"]);
     let ran = World::run(ingest.env("MY_KEY", "k-123"), lexer_session("s1", 0).as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert_eq!(worded(&world)["summarizer"], "anthropic/some-model");
+    assert_eq!(wait_for_rewrite(&world)["summarizer"], "anthropic/some-model");
     let first = &server.requests()[0];
     assert_eq!(first.header("x-api-key"), Some("k-123"));
     assert!(first.line.starts_with("POST /v1/messages"), "{}", first.line);
@@ -99,7 +99,7 @@ fn an_openai_compatible_endpoint_is_supported() {
         server.openai_url()
     ));
     world.ingest(&lexer_session("s1", 0));
-    assert_eq!(worded(&world)["summarizer"], "openai/m");
+    assert_eq!(wait_for_rewrite(&world)["summarizer"], "openai/m");
 }
 
 /// The key comes from a file that only its owner can read; one that others can read is rejected,
@@ -125,7 +125,7 @@ fn a_key_is_read_from_a_private_file() {
 
     allow(0o600);
     world.ingest(&lexer_session("s2", 60));
-    assert_eq!(worded(&world)["summarizer"], "anthropic/m");
+    assert_eq!(wait_for_rewrite(&world)["summarizer"], "anthropic/m");
     assert_eq!(server.requests()[0].header("x-api-key"), Some("k-from-file"));
     let shown =
         format!("{}{}", world.tome(&["status", "--json"]).stdout, world.tome(&["config"]).stdout);
