@@ -123,7 +123,9 @@ fn render_branch(
         lines.push(render_session(session, has_sources));
     }
     for (kind, heading) in SECTIONS {
-        let facts = collect_facts(work, kind);
+        let mut facts = collect_facts(work, kind);
+        // A title may be that of the pull request.
+        facts.retain(|fact| work.sessions.iter().all(|session| session.title != fact.text));
         if facts.is_empty() {
             continue;
         }
