@@ -120,7 +120,7 @@ fn choose_page(
     listed: &HashSet<usize>,
 ) -> Vec<ChosenHit> {
     let in_one_session = plan.filter.across == Across::Session;
-    let of_contents = plan.filter.scope == RecallScope::Contents;
+    let of_contents = plan.filter.scope == RecallScope::Contents || plan.is_time_only();
     let a_session_max =
         if in_one_session { plan.hits_max } else { (plan.hits_max - plan.hits_max / 4).max(2) };
     let mut chosen: Vec<ChosenHit> = Vec::new();
@@ -263,9 +263,13 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
     let range = find_shown_range(ranked, &body.text, plan);
     let is_agents = candidate.source == RecordKind::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
-    // Every line of a tool's input and output is one of its own.
-    let breaks = if body.tool.is_some() { LineBreaks::Keep } else { LineBreaks::Structured };
+    // Every line of a tool's input and output, and every bullet, is one of its own.
+    let has_lines = body.tool.is_some() || candidate.source == RecordKind::Node;
+    let breaks = if has_lines { LineBreaks::Keep } else { LineBreaks::Structured };
     hit.text = excerpt_around(&body.text, &range, chars_max, breaks);
+    if candidate.source == RecordKind::Node {
+        hit.text = mark_bullets(&hit.text);
+    }
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);
@@ -284,6 +288,15 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
         }
     }
     hit
+}
+
+/// Marks the lines of a page as bullets. The first may be the end of one.
+fn mark_bullets(text: &str) -> String {
+    let lines = text.lines().enumerate().map(|(at, line)| match line {
+        line if at == 0 && line.starts_with('…') => line.to_owned(),
+        line => format!("- {line}"),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Puts the call and its outcome before the text of a hit in a tool call.
@@ -324,6 +337,9 @@ pub(super) fn collect_statements(
 
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.
 fn find_shown_range(one: &RankedCandidate, text: &str, plan: &RecallPlan) -> Range<usize> {
+    if plan.is_time_only() {
+        return 0..0;
+    }
     let from = one.best_range.from as usize;
     let best_chunk = super::indexer::slice_text(text, one.best_range);
     let range = match plan.matcher.match_text(best_chunk) {

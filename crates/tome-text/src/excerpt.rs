@@ -138,14 +138,24 @@ impl LineKind {
     }
 }
 
+/// Whether a line only separates the head of a table from its rows: `|---|:--|`.
+fn is_table_rule(line: &str) -> bool {
+    let bare = line.trim();
+    bare.starts_with('|') && bare.contains("--") && bare.chars().all(|c| "|-: ".contains(c))
+}
+
 /// Replaces line ends within prose by spaces, so that offsets stay the same. Those next to list items,
-/// table rows, headings, quotes and code stay.
+/// table rows, headings, quotes and code stay. Rules of tables become spaces.
 fn join_prose_lines(text: &str) -> String {
     let mut joined = String::with_capacity(text.len());
     let mut is_fenced = false;
     // The last line that was not blank, and whether blank lines followed it.
     let (mut last, mut has_gap) = (LineKind::Blank, false);
     for line in text.split_inclusive('\n') {
+        if !is_fenced && is_table_rule(line) {
+            joined.extend(std::iter::repeat_n(' ', line.len()));
+            continue;
+        }
         let is_fence = line.trim_start().starts_with("```");
         let kind = match LineKind::classify(line) {
             LineKind::Blank => LineKind::Blank,

@@ -21,7 +21,6 @@ fn lists_tables_and_code_keep_their_lines() {
         - the cache was stale
         - the port
         | a | b |
-        |---|---|
         So we run:
         ```sh
         make
@@ -36,7 +35,7 @@ fn lists_tables_and_code_keep_their_lines() {
         …stale
         - the port
         | a | b |
-        |---|---|…"#]]
+        So we run:…"#]]
     .assert_eq(&part);
 }
 

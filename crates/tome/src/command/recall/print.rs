@@ -22,7 +22,8 @@ use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, Highlighter, RESET, YELLOW, display_width, format_count, format_counted,
-    one_line, print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
+    one_line, print_hanging, print_styled, replace_control_chars, truncate_end, truncate_start,
+    wrap_lines,
 };
 
 use super::{QUERY_CHARS_MAX, explain, render_command};
@@ -45,6 +46,7 @@ const LINE_CHARS_MAX: usize = 100;
 const LINE_CHARS_MIN: usize = 30;
 
 const TITLE_CHARS_MAX: usize = 60;
+const TITLE_CHARS_MIN: usize = 20;
 /// The project of a hit elsewhere.
 const PROJECT_CHARS_MAX: usize = 60;
 const PROJECT_CHARS_MIN: usize = 24;
@@ -189,13 +191,18 @@ impl ResponsePrinter<'_> {
         marks: &Highlighter,
     ) -> std::io::Result<()> {
         let Some((first, rest)) = turn.split_first() else { return Ok(()) };
+        let id = shorten_hit_id(split_project(&first.id).1);
+        let room = self.width.saturating_sub(8 + display_width(&id));
+        let kept = TITLE_CHARS_MIN.min(display_width(&first.title));
+        let about = self.render_details(first, room.saturating_sub(kept));
+        let room = room.saturating_sub(display_width(&about)).max(TITLE_CHARS_MIN);
         let title = match first.title.as_str() {
             "" => String::new(),
-            title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
+            title => {
+                let title = truncate_end(&one_line(title, TITLE_CHARS_MAX), room);
+                format!("  {BOLD}{title}{RESET}")
+            }
         };
-        let id = shorten_hit_id(split_project(&first.id).1);
-        let used = 8 + display_width(&id) + display_width(&one_line(&first.title, TITLE_CHARS_MAX));
-        let about = self.render_details(first, self.width.saturating_sub(used));
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
         if self.request.sort == "time" {
             // A timeline is read for its order: one short text each.
@@ -249,8 +256,7 @@ impl ResponsePrinter<'_> {
     ) -> std::io::Result<()> {
         let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
         let labelled = format!("{label}{text}");
-        let lines =
-            labelled.lines().flat_map(|line| wrap_lines(&replace_control_chars(line), room));
+        let lines = labelled.lines().flat_map(|line| wrap_item(&replace_control_chars(line), room));
         for (i, line) in lines.enumerate() {
             let text = line.strip_prefix(label).filter(|_| i == 0 && !label.is_empty());
             match text {
@@ -265,7 +271,10 @@ impl ResponsePrinter<'_> {
 
     /// Renders time, speaker and, if it is another one, the end of the project's path that fits.
     fn render_details(&self, hit: &v1::RecallHit, width: usize) -> String {
-        let when = hit.at_ms.map(|ms| self.labels.format_date_hour(self.now, ms));
+        // The id of a period is its time.
+        let is_period = matches!(hit.kind.as_str(), "day" | "week" | "month" | "year");
+        let when = hit.at_ms.filter(|_| !is_period);
+        let when = when.map(|ms| self.labels.format_date_hour(self.now, ms));
         let non_empty = |text: String| Some(text).filter(|text| !text.is_empty());
         let project =
             non_empty(hit.project.clone()).filter(|project| *project != self.request.project);
@@ -379,6 +388,19 @@ impl ResponsePrinter<'_> {
 pub fn split_project(citation: &str) -> (bool, &str) {
     let rest = citation.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     rest.map_or((false, citation), |(_, rest)| (true, rest))
+}
+
+/// Wraps a line; the item of a list hangs below its text.
+fn wrap_item(line: &str, width: usize) -> Vec<String> {
+    const MARK: &str = "- ";
+    match line.strip_prefix(MARK) {
+        Some(item) => wrap_lines(item, width.saturating_sub(MARK.len()))
+            .into_iter()
+            .enumerate()
+            .map(|(at, part)| format!("{}{part}", if at == 0 { MARK } else { "  " }))
+            .collect(),
+        None => wrap_lines(line, width),
+    }
 }
 
 /// The id of a hit as it is shown: what people type for a period or a segment, and the beginning of
