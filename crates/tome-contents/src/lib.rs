@@ -35,8 +35,8 @@ pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    CommitMessage, Correction, Extractive, FileChange, ToolCallSummary, ToolOutcome, cut_turns,
-    find_answer, find_correction, find_work_outcome, find_work_title, is_consent, is_narration,
+    CommitMessage, Correction, Extractive, FileChange, PromptReply, ToolCallSummary, ToolOutcome,
+    cut_turns, find_answer, find_correction, find_work_outcome, find_work_title, is_narration,
     is_prompt, is_task_list_tool, list_edited_files, prompt_text, read_tool_call, shorten_path,
     skip_acknowledgment, states_cause,
 };

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use tome_contents::PromptReply;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind};
 
@@ -23,6 +24,8 @@ pub struct HitTurn {
     pub prompt: Option<TurnPart>,
     /// The passage of the agent's final message about the query, unless that message is the hit itself.
     pub answer: Option<TurnPart>,
+    /// Whether it ends without a word of the agent.
+    pub(super) is_unanswered: bool,
 }
 
 /// A message of a turn, in short.
@@ -55,6 +58,7 @@ pub(super) fn load_turn(
     }
     let after = events.own().skip_while(|(number, _)| *number != order_key.seq).skip(1);
     let answer = after.filter(|(_, event)| is_answer(event)).last();
+    turn.is_unanswered = answer.is_none() && !is_answer(hit) && events.own_len <= EVENTS_MAX;
     turn.answer = answer.and_then(|(number, event)| {
         let text = tome_contents::find_answer(
             &event.text,
@@ -64,7 +68,9 @@ pub(super) fn load_turn(
         let text = tome_text::collapse_whitespace(&text);
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
-    Ok((turn, events.find_correction()))
+    // What the user said, and what a tool returned, stays as it was.
+    let correction = if is_answer(hit) { events.find_correction() } else { None };
+    Ok((turn, correction))
 }
 
 /// Finds the message after the turn of an event that speaks against what the turn came to.
@@ -73,6 +79,9 @@ pub(super) fn load_correction(
     hit: &Event,
     order_key: OrderKey,
 ) -> Result<Option<OtherStatement>, RecallError> {
+    if !is_answer(hit) {
+        return Ok(None);
+    }
     Ok(TurnEvents::read(ledger, hit, order_key)?.find_correction())
 }
 
@@ -84,6 +93,8 @@ struct TurnEvents {
     numbers: Vec<u64>,
     /// How many of them belong to the turn itself.
     own_len: usize,
+    /// How the next prompt refers to the turn.
+    reply: PromptReply,
 }
 
 impl TurnEvents {
@@ -108,26 +119,25 @@ impl TurnEvents {
             events.reverse();
             numbers.reverse();
         }
-        let mut own_len = None;
+        let (mut own_len, mut reply) = (None, PromptReply::Neutral);
         for pair in ledger.events(&scan(ScanDirection::Forward)).take(EVENTS_MAX) {
             let (position, event) = pair?;
             let begins_turn = tome_contents::is_prompt(&event);
             if begins_turn && own_len.is_some() {
                 break;
             }
-            let mut is_last = false;
             if begins_turn {
                 own_len = Some(events.len());
-                is_last = !tome_contents::is_consent(&tome_contents::prompt_text(&event.text));
+                reply = PromptReply::classify(&tome_contents::prompt_text(&event.text));
             }
             events.push(event);
             numbers.push(position.order_key().seq);
-            if is_last {
+            if begins_turn && reply != PromptReply::Consents {
                 break;
             }
         }
         let own_len = own_len.unwrap_or(events.len());
-        Ok(Self { events, numbers, own_len })
+        Ok(Self { events, numbers, own_len, reply })
     }
 
     /// The events of the turn itself, in order.
@@ -136,10 +146,10 @@ impl TurnEvents {
     }
 
     fn find_correction(&self) -> Option<OtherStatement> {
-        if self.own_len == self.events.len() {
+        if self.reply == PromptReply::Neutral {
             return None;
         }
-        let found = tome_contents::find_correction(&self.events)?;
+        let found = tome_contents::find_correction(&self.events, self.own_len)?;
         let number = *self.numbers.get(found.event)?;
         let at = self.events.get(found.event)?.at;
         Some(OtherStatement::new(StatementRelation::Opposite, number, at, &found.text))

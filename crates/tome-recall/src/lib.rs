@@ -268,7 +268,12 @@ impl Recall {
         let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.limits);
         if plan.effort.is_full() {
             self.add_turns(&ranked, &chosen, &pool, plan, &mut packed.hits)?;
-            repeated_prompts::drop_unanswered_copies(&mut packed.hits);
+            let texts = chosen.iter().map(|choice| {
+                let body = ranked.get(choice.candidate_index())?.candidate.body.as_ref()?;
+                Some(body.text.clone())
+            });
+            let texts = texts.map(Option::unwrap_or_default).collect();
+            repeated_prompts::drop_unanswered_copies(&mut packed.hits, texts);
         }
         repeated_prompts::drop_query_echoes(query, &mut packed.hits);
         if query.order == HitOrder::Time {

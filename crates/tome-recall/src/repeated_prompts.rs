@@ -90,27 +90,32 @@ pub(super) fn drop_query_echoes(query: &RecallQuery, hits: &mut Vec<RecallHit>) 
     });
 }
 
-/// Drops prompts without an answer that another hit repeats with its answer, which takes their place.
-pub(super) fn drop_unanswered_copies(hits: &mut Vec<RecallHit>) {
+/// Drops prompts without an answer that another hit of the project repeats with its answer, which takes their
+/// place. `texts` are the whole texts of the hits.
+pub(super) fn drop_unanswered_copies(hits: &mut Vec<RecallHit>, mut texts: Vec<String>) {
     let is_prompt = |hit: &RecallHit| hit.kind == EventKind::UserMessage.as_str();
     let mut at = 0;
-    while let Some(hit) = hits.get(at) {
-        let copy = hits.iter().position(|other| {
-            is_prompt(other) && other.turn.answer.is_some() && other.text == hit.text
+    while let (Some(hit), Some(text)) = (hits.get(at), texts.get(at)) {
+        let copy = hits.iter().zip(&texts).position(|(other, other_text)| {
+            is_prompt(other)
+                && other.turn.answer.is_some()
+                && other.project == hit.project
+                && other_text == text
         });
-        let Some(copy) = copy.filter(|_| is_prompt(hit) && hit.turn.answer.is_none()) else {
+        let Some(copy) = copy.filter(|_| is_prompt(hit) && hit.turn.is_unanswered) else {
             at += 1;
             continue;
         };
         let confidence = hit.confidence;
-        if copy > at {
-            hits.swap(at, copy);
+        let (first, second) = (at.min(copy), at.max(copy));
+        if first == at {
+            hits.swap(first, second);
         }
-        let (answered, dropped) = if copy > at { (at, copy) } else { (copy, at) };
-        if let Some(answered) = hits.get_mut(answered) {
+        if let Some(answered) = hits.get_mut(first) {
             answered.confidence = answered.confidence.max(confidence);
         }
-        hits.remove(dropped);
+        hits.remove(second);
+        texts.remove(second);
     }
 }
 

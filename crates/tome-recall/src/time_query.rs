@@ -1,5 +1,5 @@
 //! Queries that name a time and nothing else (`yesterday`, `what did we do last week`): lists the
-//! pages of that time, newest first: of its months, days or segments, depending on its length.
+//! pages of that time, newest first: of the months and days within it, and the segments of the rest.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -26,7 +26,7 @@ const HOUR_MS: u64 = 3_600_000;
 /// Shorter spans are parts of a day. A day can have 23 hours.
 const DAY_HOURS_MIN: u64 = 23;
 /// Longer spans are answered by months.
-const DAYS_HOURS_MAX: u64 = 9 * 24;
+const DAYS_HOURS_MAX: u64 = 9 * 24 + 1;
 
 impl CandidatePool {
     /// Collects the pages of an index set within the time span.
@@ -101,7 +101,14 @@ impl CandidatePool {
     }
 }
 
-/// Lists the newest pages of the time span, of the level that fits its length.
+/// A listed page: its id, and the times of its first and last event.
+struct TimedPage {
+    id: NodeId,
+    first_at: Millis,
+    last_at: Millis,
+}
+
+/// Lists the newest pages of the time span: the months and days that lie within it, and the segments of the rest.
 fn list_pages(
     ledger: &Ledger,
     project: &str,
@@ -113,38 +120,52 @@ fn list_pages(
     let hours = to.0.saturating_sub(from.0) / HOUR_MS;
     let filter = &plan.entry_filter;
     // Only segments know their session and agent.
-    if hours < DAY_HOURS_MIN || filter.session.is_some() || !filter.agents.is_empty() {
-        return list_level(ledger, project, "toc:segment:", |first, last| {
-            first < to && last >= from
-        });
-    }
-    if hours > DAYS_HOURS_MAX {
-        let months =
-            list_level(ledger, project, "toc:month:", |first, last| first >= from && last < to)?;
-        if !months.is_empty() {
-            return Ok(months);
+    let has_periods = filter.session.is_none() && filter.agents.is_empty();
+    let is_within = |page: &TimedPage| page.first_at >= from && page.last_at < to;
+    let mut listed: Vec<TimedPage> = Vec::new();
+    for (prefix, hours_min) in [("toc:month:", DAYS_HOURS_MAX), ("toc:day:", DAY_HOURS_MIN)] {
+        if has_periods && hours >= hours_min {
+            let found = list_level(ledger, project, prefix, |page| {
+                is_within(page) && !is_listed(&listed, page)
+            })?;
+            listed.extend(found);
         }
     }
-    list_level(ledger, project, "toc:day:", |first, last| first < to && last >= from)
+    let rest = list_level(ledger, project, "toc:segment:", |page| {
+        page.first_at < to && page.last_at >= from && !is_listed(&listed, page)
+    })?;
+    listed.extend(rest);
+    Ok(listed.into_iter().map(|page| (page.last_at, page.id)).collect())
 }
 
-/// Lists the newest pages of a level whose first and last event are in the time span.
+/// Whether a page is part of a listed one.
+fn is_listed(listed: &[TimedPage], page: &TimedPage) -> bool {
+    listed.iter().any(|one| one.first_at <= page.first_at && page.first_at <= one.last_at)
+}
+
+/// Lists the newest pages of a level that fulfil a condition.
 fn list_level(
     ledger: &Ledger,
     project: &str,
     prefix: &str,
-    is_within: impl Fn(Millis, Millis) -> bool,
-) -> Result<Vec<(Millis, NodeId)>, RecallError> {
+    is_wanted: impl Fn(&TimedPage) -> bool,
+) -> Result<Vec<TimedPage>, RecallError> {
     let mut kept = BinaryHeap::new();
     for head in ledger.node_headers(project, prefix, None) {
         let head = head?;
-        if head.removed || !is_within(head.first_at, head.last_at) {
+        let page = TimedPage { id: head.id, first_at: head.first_at, last_at: head.last_at };
+        if head.removed || !is_wanted(&page) {
             continue;
         }
-        kept.push(Reverse((head.first_at, head.id)));
+        kept.push(Reverse((page.first_at, page.last_at, page.id)));
         if kept.len() > PAGES_MAX {
             kept.pop();
         }
     }
-    Ok(kept.into_iter().map(|Reverse(one)| one).collect())
+    let pages = kept.into_iter().map(|Reverse((first_at, last_at, id))| TimedPage {
+        id,
+        first_at,
+        last_at,
+    });
+    Ok(pages.collect())
 }

@@ -41,7 +41,7 @@ pub use self::answers::passage::{find_answer, is_narration, states_cause};
 pub use self::calls::call_line::shorten_path;
 pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
 pub use self::commands::outcome::ToolOutcome;
-pub use self::facts::overturned::{Correction, find_correction, is_consent};
+pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
 pub use self::language::prose::prompt_text;

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 use tome_contents::{read_tool_call, shorten_path};
 use tome_model::{Event, Tool};
-use tome_terminal::one_line;
+use tome_terminal::{display_width, one_line, truncate_end};
 
 use super::read::{COMPARED_LINES_MAX, EditLine, read_edits};
 
@@ -56,22 +56,24 @@ const EDIT_FIELDS: [&str; 10] = [
     "file_text",
     "contents",
 ];
-/// Characters of a command that are always shown.
-const LINE_CHARS_MIN: usize = 12;
+/// Columns of a command that are always shown.
+const LINE_COLUMNS_MIN: usize = 12;
+const LINE_CHARS_MAX: usize = 1_000;
 /// Levels of an output that are read.
 const DEPTH_MAX: usize = 8;
 
 /// Renders a call in one line: `$ cargo test (failed)`. Of a long one, the end of the command is cut.
 /// `None` if the event is no tool call.
-pub fn render_call_line(event: &Event, chars_max: usize) -> Option<String> {
+pub fn render_call_line(event: &Event, columns: usize) -> Option<String> {
     let call = read_tool_call(event)?;
     let prompt = if call.command.is_some() { "$ " } else { "" };
     let outcome = match call.outcome.words() {
         words if words.is_empty() => words,
         words => format!(" ({words})"),
     };
-    let rest = chars_max.saturating_sub(prompt.len() + outcome.chars().count());
-    Some(format!("{prompt}{}{outcome}", one_line(&call.line, rest.max(LINE_CHARS_MIN))))
+    let rest = columns.saturating_sub(prompt.len() + display_width(&outcome));
+    let line = truncate_end(&one_line(&call.line, LINE_CHARS_MAX), rest.max(LINE_COLUMNS_MIN));
+    Some(format!("{prompt}{line}{outcome}"))
 }
 
 /// How much of the input of a call is rendered.

@@ -68,6 +68,7 @@ pub fn print_turn(
             || at <= EVENTS_SHOWN
             || at + EVENTS_SHOWN >= events.len()
             || at.abs_diff(cited_at) <= EVENTS_SHOWN
+            || events.get(at).is_some_and(|(number, _)| Some(*number) == printer.last_message)
     };
     let indexed: Vec<(usize, &(u64, Event))> = events.iter().enumerate().collect();
     for run in indexed.chunk_by(|(one, _), (next, _)| is_shown(*one) == is_shown(*next)) {

@@ -5,7 +5,7 @@ use crate::extract::language::prose::{MessageParts, SentenceShape};
 use crate::extract::language::text::begins_with_any;
 
 /// Characters of a conclusion with its limit.
-const BOTH_CHARS_MAX: usize = 200;
+const BOTH_CHARS_MAX: usize = 198;
 
 /// Puts the limit that directly follows a conclusion behind it. Without it the conclusion says too much.
 pub(crate) fn join_caveat<'a>(
@@ -22,6 +22,7 @@ pub(crate) fn join_caveat<'a>(
     let next = parts.sentences.iter().find(|one| one.raw.as_ptr() > last);
     let caveat = next.filter(|next| {
         next.shape == SentenceShape::Running
+            && !next.is_aside
             && begins_with_any(&next.plain, CAVEATS)
             && !next.plain.ends_with(['?', '？', ':', '：'])
     });
@@ -32,7 +33,11 @@ pub(crate) fn join_caveat<'a>(
         return best;
     }
     let stated = best.text.trim_end_matches([':', '：']);
-    let stop = if stated.ends_with(['.', '!', '。', '！', ')']) { "" } else { "." };
+    let stop = match stated {
+        stated if stated.ends_with(['.', '!', '。', '！', '…']) => "",
+        stated if stated.ends_with(tome_text::is_han_or_kana) => "。",
+        _ => ".",
+    };
     let text = format!("{stated}{stop} {}", caveat.plain);
     let mut raws = best.raws.clone();
     raws.push(caveat.raw);

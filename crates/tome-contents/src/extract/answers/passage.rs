@@ -44,7 +44,8 @@ pub fn find_answer(
     }
 }
 
-/// A conclusion that only introduces what follows comes with the items that follow, also below headings.
+/// A conclusion that only introduces what follows comes with the items that follow, also below headings, up to
+/// the next sentence.
 fn add_items(
     parts: &MessageParts<'_>,
     conclusion: &AnswerSentence<'_>,
@@ -52,14 +53,17 @@ fn add_items(
 ) -> String {
     let is_lead = conclusion.items.is_empty() && conclusion.text.ends_with([':', '：']);
     let last = conclusion.raws.iter().map(|raw| raw.as_ptr()).max();
-    let follows = |sentence: &&ProseSentence<'_>| {
-        last.is_some_and(|last| sentence.raw.as_ptr() > last)
-            && sentence.shape == SentenceShape::Item
+    let next = parts.sentences.iter().position(|one| Some(one.raw.as_ptr()) > last);
+    let Some(next) = next.filter(|next| is_lead && !parts.code.iter().any(|(at, _)| at == next))
+    else {
+        return end_lead(&conclusion.text);
     };
     let items: Vec<ListItem> = parts
         .sentences
         .iter()
-        .filter(|sentence| is_lead && follows(sentence))
+        .skip(next)
+        .take_while(|sentence| sentence.shape != SentenceShape::Running && !sentence.is_aside)
+        .filter(|sentence| sentence.shape == SentenceShape::Item)
         .map(|sentence| ListItem::from_text(sentence.plain.clone()))
         .collect();
     match items.as_slice() {

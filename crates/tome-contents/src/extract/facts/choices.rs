@@ -11,7 +11,8 @@ use tome_text::count_words;
 use crate::Evidence;
 use crate::extract::answers::answer::find_closing_question;
 use crate::extract::commands::failures::score_failure;
-use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, build_evidence};
+use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
+use crate::extract::facts::overturned::is_corrected;
 use crate::extract::facts::problems::is_chore_offer;
 use crate::extract::facts::prompt_facts::is_unsure;
 use crate::extract::language::clause::{capitalize, cut_clause};
@@ -20,7 +21,7 @@ use crate::extract::language::prose::{MessageParts, SentenceShape};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, output_texts, plain_text, to_lower};
 use crate::extract::turns::reaction::{Reaction, skip_confirmation};
-use crate::extract::turns::request::{UserRequest, refers_by_number};
+use crate::extract::turns::request::{UserRequest, refers_by_number, refers_without_naming};
 use crate::extract::turns::turn::Turn;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
@@ -69,6 +70,8 @@ pub(crate) fn find_chosen_answer(
     events: &[Event],
 ) -> Option<DraftFact> {
     const TYPED_WORDS_MAX: usize = 14;
+    const SUBJECT_END: &str = ": ";
+    const SUBJECT_CHARS_MIN: usize = 30;
     /// A question back, also without its mark.
     const ASKING: [&str; 8] = ["how", "what", "why", "where", "which", "who", "can", "could"];
     /// Of a line with an exception or another clear error: a pasted trace answers nothing.
@@ -99,8 +102,14 @@ pub(crate) fn find_chosen_answer(
     let answer = skip_confirmation(&first.plain);
     let mut text = describe_choice(&question.text, answer.trim_end_matches(['.', '!', ' ']));
     let mut evidence: Vec<Evidence> = Vec::new();
-    if let Some(subject) = find_subject(before, &question.text) {
-        text = format!("{} — {text}", capitalize(&cut_clause(&subject.text, QUESTION_CHARS_MAX)));
+    let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + SUBJECT_END.len());
+    if let Some(subject) = find_subject(before, &question.text)
+        && room >= SUBJECT_CHARS_MIN
+    {
+        // A dash must not look like the one after a request.
+        let subject_text = cut_clause(&subject.text, room).replace(QUESTION_END, ", ");
+        let subject_text = subject_text.trim_end_matches(['.', '。', '?', '？']);
+        text = format!("{}{SUBJECT_END}{text}", capitalize(subject_text));
         evidence.push(build_evidence(subject.event, subject.raw));
     }
     evidence.extend(question.raws.iter().map(|raw| build_evidence(question_at, raw)));
@@ -113,8 +122,14 @@ pub(crate) fn find_chosen_answer(
 fn find_subject<'t, 'a>(before: &'t Turn<'a>, question: &str) -> Option<&'t UserRequest<'a>> {
     const PLAIN_WORDS_MAX: usize = 12;
     let request = before.request.as_ref()?;
-    (count_words(question) <= PLAIN_WORDS_MAX && !concerns_question(&request.text, question))
-        .then_some(request)
+    let is_subject = request.is_sure
+        && request.is_asked
+        && !request.pasted
+        && before.reaction != Reaction::Confirmation
+        && !refers_without_naming(&request.text)
+        && !refers_by_number(&request.text);
+    let is_plain = count_words(question) <= PLAIN_WORDS_MAX;
+    (is_subject && is_plain && !concerns_question(&request.text, question)).then_some(request)
 }
 
 /// The user's consent to what the agent proposed.
@@ -128,7 +143,12 @@ pub(crate) fn find_consent(before: &Turn<'_>, turn: &Turn<'_>) -> Option<DraftFa
     // Leave to commit or to look is no decision: the plan must name steps, and change files.
     let changes = turn.files.iter().any(|file| file.action != FileAction::Read);
     let (at, proposal) = before.conclusion.as_ref().filter(|(_, plan)| {
-        agrees && before.is_proposal() && changes && !turn.is_interrupted && plan.items.len() >= 2
+        agrees
+            && before.is_proposal()
+            && changes
+            && !turn.is_interrupted
+            && plan.items.len() >= 2
+            && !is_corrected(before, turn)
     })?;
     let mut evidence: Vec<Evidence> =
         proposal.raws.iter().map(|raw| build_evidence(*at, raw)).collect();

@@ -9,7 +9,6 @@ use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, QUESTION_END};
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::orders::is_order;
-use crate::extract::language::prose::ProseSentence;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
@@ -85,6 +84,9 @@ fn reports_success(text: &str) -> bool {
     lower.split(|c: char| !c.is_alphanumeric()).any(|word| SUCCESS.contains(&word))
 }
 
+/// Beginnings of prompts that take back what was done.
+const TAKEN_BACK: &[&str] = &["revert", "undo", "roll back", "go back to", "wrong"];
+
 /// Whether a prompt says that something does not work, or takes it back. An order ("add a test for when it
 /// fails") and a confirmation do not.
 fn denies(prompt: &str) -> bool {
@@ -94,7 +96,6 @@ fn denies(prompt: &str) -> bool {
         "deeper than", "it fails", "fails with", "is failing", "timed out", "timing out", "is broken", "it crashes",
         "same error", "same problem", "same issue", "you missed", "not what i",
     ];
-    const TAKEN_BACK: &[&str] = &["revert", "undo", "roll back", "go back to", "wrong"];
     let lower = to_lower(prompt);
     let is_failure = || prompt.lines().any(|line| score_failure(line) >= FAILURE_SCORE_MIN);
     if says_still_wrong(prompt) || begins_with_any(prompt, TAKEN_BACK) {
@@ -125,31 +126,70 @@ const REFUTATIONS: [&str; 10] = [
 
 /// Whether the answer to the next turn, which carries out what a turn proposed, finds it wrong.
 pub(crate) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
-    find_refutation(turn, next).is_some()
-}
-
-/// Finds the words in which the next turn, told to act on what a turn concluded, finds that wrong.
-fn find_refutation(turn: &Turn<'_>, next: &Turn<'_>) -> Option<String> {
     const DISMISSALS: [&str; 6] =
-        ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
+        [" as incorrect", " as wrong", " misread", "false positive", "was incorrect", "were wrong"];
     let contains_any = |text: &str, marks: &[&str]| {
         let lower = to_lower(text);
         marks.iter().any(|mark| lower.contains(mark))
     };
-    let (_, claim) = turn.conclusion.as_ref().filter(|_| is_acted_on(turn, next))?;
     let concluded = next.conclusion.as_ref().map(|(_, found)| found.text.as_str());
-    let refuting = concluded.filter(|text| contains_any(text, &REFUTATIONS));
-    let sentences = &next.answer_parts.sentences;
-    // The first sentence takes back what it names.
-    let first = sentences.first().map(|first| first.plain.as_str()).filter(|first| {
-        contains_any(first, &REFUTATIONS)
-            && TermSet::from_text(first).count_shared(&TermSet::from_text(&claim.text)) > 0
-    });
-    let dismissal = || {
-        let dismisses = |one: &&ProseSentence<'_>| contains_any(&one.plain, &DISMISSALS);
-        sentences.iter().find(dismisses).map(|one| one.plain.as_str())
-    };
-    refuting.or(first).or_else(dismissal).map(str::to_owned)
+    let mut sentences = next.answer_parts.sentences.iter();
+    let is_refuted = is_superseded(turn, next)
+        && turn.conclusion.is_some()
+        && (concluded.is_some_and(|text| contains_any(text, &REFUTATIONS))
+            || sentences.any(|sentence| contains_any(&sentence.plain, &DISMISSALS)));
+    is_refuted || find_refutation(turn, next).is_some()
+}
+
+/// Finds the sentence in which the next turn, told to act on what a turn concluded, says that this is not
+/// so. It begins the answer or concludes it, and names something that the turn had named.
+fn find_refutation<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
+    #[rustfmt::skip]
+    const NOT_SO: [&str; 20] = [
+        " is actually ", " are actually ", " was actually ", " were actually ", "isn't actually", "aren't actually",
+        " actually not ", "turns out", "turned out", "after all,", "after all.", "not the cause", "wasn't the cause",
+        "not true", "i was wrong", "i was mistaken", "my earlier", "my previous", "i misread", "that was incorrect",
+    ];
+    let (_, claim) = turn.conclusion.as_ref().filter(|_| is_acted_on(turn, next))?;
+    // To a new question, "actually" is no more than a word.
+    let asks = next.request.as_ref().is_some_and(|request| is_asked(&request.text));
+    if asks && !next.has_work() {
+        return None;
+    }
+    let claimed = TermSet::from_text(&claim.text);
+    let concluded = next.conclusion.as_ref().map(|(_, found)| found.text.as_str());
+    let first = next.answer_parts.sentences.first().map(|first| first.plain.as_str());
+    concluded.into_iter().chain(first).find(|text| {
+        let lower = to_lower(text);
+        NOT_SO.iter().any(|mark| lower.contains(mark))
+            && TermSet::from_text(text).count_shared(&claimed) > 0
+    })
+}
+
+fn is_asked(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "why ", "how ", "what ", "where ", "when ", "which ", "who ", "is ", "are ", "does ", "did ", "can ", "could ",
+        "should ", "would ", "will ", "isn't ", "aren't ", "doesn't ", "didn't ", "warum ", "wie ", "почему ", "как ",
+    ];
+    text.ends_with(['?', '？', '吗', '嗎', '呢', 'か']) || begins_with_any(text, WORDS)
+}
+
+/// Finds the sentence in which a prompt says that the result of the turn before it does not hold. A question
+/// does not, and neither does a remark about something else.
+fn find_denial<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
+    const SENTENCES_MAX: usize = 3;
+    let (_, claim) = turn.conclusion.as_ref()?;
+    let subject = turn.request.as_ref().map_or("", |request| request.text.as_str());
+    let subject = format!("{subject} {}", claim.text);
+    let claimed = TermSet::from_text(&subject);
+    let sentences = next.prompt_parts.sentences.iter().take(SENTENCES_MAX);
+    sentences.map(|sentence| sentence.plain.as_str()).find(|text| {
+        let is_shared = || TermSet::from_text(text).count_shared(&claimed) > 0;
+        !is_asked(text)
+            && is_claim_denied(turn, text)
+            && (says_still_wrong(text) || begins_with_any(text, TAKEN_BACK) || is_shared())
+    })
 }
 
 /// A message that speaks against the conclusion of the turn before it.
@@ -157,27 +197,46 @@ fn find_refutation(turn: &Turn<'_>, next: &Turn<'_>) -> Option<String> {
 pub struct Correction {
     /// Index of the message in the events.
     pub event: usize,
-    /// Its words.
+    /// Its sentence that says so.
     pub text: String,
 }
 
-/// Finds out whether the second of two turns speaks against the conclusion of the first: the user says that
-/// it does not hold, or the agent, told to act on it, finds it wrong.
-pub fn find_correction(events: &[Event]) -> Option<Correction> {
+/// Finds out whether a turn speaks against the conclusion of the turn before it: the user says that it does
+/// not hold, or the agent, told to act on it, finds it wrong. `prompt` is the index of the turn's prompt.
+pub fn find_correction(events: &[Event], prompt: usize) -> Option<Correction> {
     let turns = read_turns(events);
-    let [turn, next, ..] = turns.as_slice() else { return None };
-    let prompt = next.prompt_text(events);
-    if is_claim_denied(turn, &prompt) {
-        return Some(Correction { event: next.prompt?, text: prompt });
+    let at = turns.iter().position(|turn| turn.prompt == Some(prompt))?;
+    let (turn, next) = (turns.get(at.checked_sub(1)?)?, turns.get(at)?);
+    if let Some(text) = find_denial(turn, next) {
+        return Some(Correction { event: prompt, text: text.to_owned() });
     }
-    let text = find_refutation(turn, next)?;
+    let text = find_refutation(turn, next)?.to_owned();
     let (event, _) = next.final_answer(events)?;
     Some(Correction { event, text })
 }
 
-/// Whether a prompt only consents to what was said before, so that the answer to it may correct that.
-pub fn is_consent(prompt: &str) -> bool {
-    classify_reaction(prompt) == Reaction::Confirmation || refers_without_naming(prompt)
+/// How a prompt may come to speak against the answer before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PromptReply {
+    /// It does not refer to it.
+    Neutral,
+    /// By its own words.
+    MayDeny,
+    /// It only consents, so that its answer may do so.
+    Consents,
+}
+
+impl PromptReply {
+    /// Classifies a prompt by its words alone.
+    pub fn classify(prompt: &str) -> Self {
+        if classify_reaction(prompt) == Reaction::Confirmation || refers_without_naming(prompt) {
+            Self::Consents
+        } else if denies(tome_text::first_chars(prompt.trim_start(), DENIAL_CHARS_MAX)) {
+            Self::MayDeny
+        } else {
+            Self::Neutral
+        }
+    }
 }
 
 /// Drops conclusions that a later one takes back.

@@ -200,7 +200,8 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, events: &[Event]) -> O
     let subject = request.map(|request| (request.event, request.raw, shorten(&request.text)));
     let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
     // Beside the request there is no space for the sentence that limits the conclusion.
-    let subject = subject.filter(|_| !conclusion.has_caveat);
+    let stands_alone = conclusion.has_caveat && !begins_with_reference(&conclusion.lead);
+    let subject = subject.filter(|_| !stands_alone);
     // A proposal that is no answer to a question reads as if it had been carried out.
     if turn.is_proposal() {
         return None;

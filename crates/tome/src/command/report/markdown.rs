@@ -125,7 +125,9 @@ fn render_branch(
     for (kind, heading) in SECTIONS {
         let mut facts = collect_facts(work, kind);
         // A title may be that of the pull request.
-        facts.retain(|fact| work.sessions.iter().all(|session| session.title != fact.text));
+        if kind == "pull_request" {
+            facts.retain(|fact| work.sessions.iter().all(|session| session.title != fact.text));
+        }
         if facts.is_empty() {
             continue;
         }
