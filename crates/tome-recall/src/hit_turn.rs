@@ -25,7 +25,7 @@ pub struct HitTurn {
     /// The passage of the agent's final message about the query, unless that message is the hit itself.
     pub answer: Option<TurnPart>,
     /// Whether it ends without a word of the agent.
-    pub(super) is_unanswered: bool,
+    pub is_unanswered: bool,
 }
 
 /// A message of a turn, in short.

@@ -94,9 +94,10 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
     replace_control_chars(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
-/// Replaces control characters, which could control the terminal.
+/// Replaces control characters, which could control the terminal. The ends of lines lose theirs.
 pub fn replace_control_chars(text: &str) -> String {
-    text.chars()
+    text.replace("\r\n", "\n")
+        .chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
 }

@@ -198,6 +198,16 @@ fn a_hit_names_what_speaks_against_it() {
     let [other] = hit.others.as_slice() else { panic!("{hit:?}") };
     assert_eq!((other.relation.as_str(), other.text.as_str()), ("contradicted by", correction));
 
+    // A later question is no objection.
+    say("asked", 10, "user_message", "Make the agent field of the form free text");
+    say("asked", 11, "assistant_message", "Done, the agent field of the form is free text now.");
+    say("asked", 12, "user_message", "How can I test the form while it is still in a branch?");
+    say("asked", 13, "assistant_message", "Push the branch and open the form in the preview.");
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    let asked = fixture.search(&fixture.query("is the agent field of the form free text"));
+    let hit = asked.hits.iter().find(|hit| hit.text.starts_with("Done")).unwrap();
+    assert_eq!(hit.others, []);
+
     // Nobody is told of it unasked.
     let prompt = "are the exported lexer constants dead code?".to_owned();
     let origin = QueryOrigin::Proactive { prompt: prompt.clone() };

@@ -22,6 +22,8 @@ use crate::connect::ConnectError;
 
 /// Exit code of a refusal that something does not exist.
 const NOT_FOUND_CODE: u8 = 4;
+/// Characters of a session's id that screens print.
+const SESSION_PREFIX_CHARS: usize = 8;
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
 
@@ -48,6 +50,10 @@ pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
         id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
             let opened = citation::open_citation(context, args, &format!("#{id}"));
             let Err(error) = opened else { return opened };
+            // A number that screens print for events of several projects.
+            if id.len() < SESSION_PREFIX_CHARS && !is_not_found(&error) {
+                return Err(error);
+            }
             let found = show_session_or_event(context, id, args, &project);
             // No event has a number that begins with 0.
             let is_number = !id.starts_with('0');

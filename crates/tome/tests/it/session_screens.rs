@@ -188,7 +188,7 @@ fn a_report_is_markdown_and_replaces_no_file() {
     let json = world.tome(&["report", "2026-11-15", "--json"]).json();
     let fact = &json["projects"][0]["branches"][0]["sessions"][0]["facts"][0];
     assert!(fact["event"].as_str().is_some_and(|id| id.starts_with(ONE)), "{json:#}");
-    assert!(world.tome(&["report", "--standup"]).stdout.contains("**Blockers**"));
+    assert!(world.tome(&["report", "--standup"]).stdout.contains("**Open**"));
     let standup = world.tome(&["report", "--standup", "2026-11-16", "--json"]).json();
     let titles = |day: &str| standup[day]["projects"].to_string();
     assert!(titles("yesterday").contains(ONE) && titles("today").contains(OTHER), "{standup}");

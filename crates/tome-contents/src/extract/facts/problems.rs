@@ -119,7 +119,17 @@ impl<'r, 'a> Problem<'r, 'a> {
                 evidence.extend(fixes.first().map(|file| build_evidence(file.event, file.raw)));
                 self.describe_fix(turns, events, passed, &fixes)
             }
-            (None, Some(_)) => " — another run of it passed later".to_owned(),
+            (None, Some(passed)) => {
+                let mut files = changed_between(events, self.last.event, passed.event);
+                files.retain(|file| may_fix(self.run, file.path));
+                evidence.extend(files.first().map(|file| build_evidence(file.event, file.raw)));
+                match files.as_slice() {
+                    [] => " — another run of it passed later".to_owned(),
+                    files => {
+                        format!(" — another run of it passed after {}", describe_changes(files))
+                    }
+                }
+            }
             (None, None) => String::new(),
         };
         let text = format!("`{}` failed: ", run.name);

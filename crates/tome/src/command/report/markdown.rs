@@ -191,22 +191,29 @@ pub fn render_standup(
     has_sources: bool,
 ) -> String {
     let mut lines = Vec::new();
+    // A standup of another day names its days.
+    let is_now = (today.from..today.to).contains(&screen.now);
     match before {
         Some(period) => {
             let day = screen.labels.format_weekday(screen.now, period.from.0);
-            let is_yesterday = period.to == today.from;
+            let is_yesterday = is_now && period.to == today.from;
             let name = if is_yesterday { format!("Yesterday ({day})") } else { day };
             render_day(&mut lines, screen, &name, period, has_sources);
         }
         None => {
             let since = last_ms.map(|at| format!(" since {}", screen.labels.format_date(at)));
             let nothing = format!("- nothing recorded{}", since.unwrap_or_default());
-            lines.extend(["**Yesterday**".to_owned(), nothing]);
+            let name = if is_now { "Yesterday" } else { "Before" };
+            lines.extend([format!("**{name}**"), nothing]);
         }
     }
     lines.push(String::new());
-    render_day(&mut lines, screen, "Today", today, has_sources);
-    lines.extend([String::new(), "**Blockers**".to_owned()]);
+    let name = match is_now {
+        true => "Today".to_owned(),
+        false => screen.labels.format_weekday(screen.now, today.from.0),
+    };
+    render_day(&mut lines, screen, &name, today, has_sources);
+    lines.extend([String::new(), "**Open**".to_owned()]);
     let sessions: Vec<v1::Session> =
         before.iter().flat_map(|period| &period.sessions).chain(&today.sessions).cloned().collect();
     let open: Vec<String> = group_sessions(&sessions)

@@ -113,7 +113,7 @@ fn a_standup_is_short() {
         **Today**
         - nothing recorded
 
-        **Blockers**
+        **Open**
         - The docs are missing
     "#]]
     .assert_eq(&render_standup(&screen, (Some(&period()), None), &today, false));

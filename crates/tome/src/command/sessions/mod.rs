@@ -31,6 +31,7 @@ const TITLE_CHARS_MAX: usize = 160;
 const AGENT_CHARS_MAX: usize = 20;
 /// Names of projects and branches take this part of the width each where a list does not fit whole.
 const NAME_SHARE: usize = 7;
+const PROJECT_COLUMNS_MIN: usize = 22;
 /// Columns that a title gets before a branch, a worktree or an agent is listed: it says most.
 const TITLE_COLUMNS_MIN: usize = 40;
 
@@ -265,8 +266,9 @@ fn build_columns(
     name_columns: usize,
 ) -> Vec<Column> {
     let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), name_columns);
-    // The end of a project's name distinguishes similar ones.
-    let project = |root: &str| truncate_start(&screen.projects.name(root), name_columns);
+    // People type the name of a project. The end of a long one distinguishes similar ones.
+    let project_columns = name_columns.max(PROJECT_COLUMNS_MIN.min(screen.line_width() / 3));
+    let project = |root: &str| truncate_start(&screen.projects.name(root), project_columns);
     let mut columns = vec![
         Column::new("when", sessions, |it| screen.when(it.last_at_ms)),
         Column::new("session", sessions, |it| one_line(&it.short_id, 80)),
