@@ -311,7 +311,8 @@ impl Recall {
         if query.origin.is_proactive() {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
-        ranked.retain(|one| !one.is_notice());
+        let of_contents = plan.filter.scope == RecallScope::Contents;
+        ranked.retain(|one| !one.is_notice() && (of_contents || !one.is_long_period()));
         self.drop_current_turn(query, &mut ranked)?;
         self.replace_repeated_prompts(query, &pool, &mut ranked)?;
         // The prompt itself is not a hit and must not make the others look weak.

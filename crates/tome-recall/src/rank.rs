@@ -71,6 +71,12 @@ impl RankedCandidate {
         })
     }
 
+    /// Whether it is the page of a month or a year. They only repeat what the pages below them say.
+    pub(super) fn is_long_period(&self) -> bool {
+        let kind = self.candidate.body.as_ref().map(|body| body.kind.as_str());
+        self.candidate.source == RecordKind::Node && matches!(kind, Some("month" | "year"))
+    }
+
     /// Returns whether it belongs to the current session.
     pub(super) fn is_in_current_session(&self, plan: &RecallPlan) -> bool {
         let current = plan.session.as_ref().map(|session| session.id.as_str());

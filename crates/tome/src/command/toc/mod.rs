@@ -32,8 +32,8 @@ pub const GRIP_PREFIX: &str = "grip:";
 /// Children are shown only for up to this many periods; more would clutter the output.
 const EXPANDED_PERIODS_MAX: usize = 7;
 
-/// Levels below a period of several projects.
-const MERGED_LEVELS: u32 = 2;
+/// Projects whose pages are shown together.
+const MERGED_PROJECTS_MAX: usize = 8;
 
 /// Characters of what may be the beginning of a session's id.
 const SESSION_CHARS_MIN: usize = 4;
@@ -193,7 +193,7 @@ impl<'a> TocCommand<'a> {
             listing.entries.iter_mut().for_each(|entry| entry.entries.clear());
         }
         if let ([only], None) = (listing.entries.as_slice(), self.args.depth)
-            && only.shares.len() == 1
+            && (only.shares.len() == 1 || !self.context.json)
         {
             return self.show_node(&only.id);
         }
@@ -234,20 +234,30 @@ impl<'a> TocCommand<'a> {
             );
         }
         let is_latest = self.args.number.is_none() && !self.context.json;
-        match nodes.as_slice() {
-            [first, _, ..] if is_latest => self.show_merged(first),
-            nodes => print_nodes(self.context, &self.screen, nodes, self.args.limit),
+        if is_latest && nodes.len() > 1 {
+            return self.show_merged(nodes);
         }
+        print_nodes(self.context, &self.screen, &nodes, self.args.limit)
     }
 
-    /// Shows a period of several projects as one list: their pages would repeat each other.
-    fn show_merged(&self, first: &v1::Node) -> Result<Outcome> {
-        writeln!(tome_terminal::stdout(), "{BOLD}{}{RESET}\n", first.period)?;
-        self.show_children(&first.id, MERGED_LEVELS)?;
-        let flag = self.screen.projects.flag(&first.project);
-        let typed = typed_period(&first.id);
+    /// Shows a period of several projects: what each of them says of it, the busiest first.
+    fn show_merged(&self, mut nodes: Vec<v1::Node>) -> Result<Outcome> {
+        nodes.sort_by_key(|node| std::cmp::Reverse(node.session_count));
         let mut out = tome_terminal::stdout().lock();
-        let hint = format!("One project: tome toc {typed}{flag}");
+        let Some(first) = nodes.first() else { return Ok(Outcome::Done) };
+        writeln!(out, "{BOLD}{}{RESET}", first.period)?;
+        for node in nodes.iter().take(MERGED_PROJECTS_MAX) {
+            writeln!(out)?;
+            node::print_brief(&mut out, &self.screen, node)?;
+        }
+        let flag = self.screen.projects.flag(&first.project);
+        let number = first.bullets.iter().find_map(|bullet| bullet.numbers.first());
+        let number = number.map(|number| format!(" · Open a number: tome show {number}{flag}"));
+        let page = format!("One project: tome toc {}{flag}", typed_period(&first.id));
+        let mut hint = page + &number.unwrap_or_default();
+        if let hidden @ 1.. = nodes.len().saturating_sub(MERGED_PROJECTS_MAX) {
+            hint = format!("{hidden} more projects. {hint}");
+        }
         writeln!(out)?;
         print_styled(&mut out, DIM, 0, &hint, self.screen.prose_width())?;
         Ok(Outcome::Done)

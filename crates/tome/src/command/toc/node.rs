@@ -90,6 +90,16 @@ pub fn print_summary(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> s
     print_fields(out, screen, node, width)
 }
 
+/// Prints a node among those of other projects: its project, title and bullets.
+pub fn print_brief(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std::io::Result<()> {
+    let width = screen.prose_width();
+    let sessions = format_counted(node.session_count, "session", "sessions");
+    let project = screen.projects.name(&node.project);
+    writeln!(out, "{BOLD}{project}{RESET}  {DIM}{sessions}{RESET}")?;
+    print_hanging(out, "  ", 2, &node.title, width)?;
+    node.bullets.iter().try_for_each(|bullet| print_bullet(out, bullet, width))
+}
+
 /// Prints a bullet with the numbers of the events that support it.
 fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::io::Result<()> {
     let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
