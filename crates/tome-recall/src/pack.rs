@@ -266,8 +266,10 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
     // Every line of a tool's input and output, and every bullet, is one of its own.
     let has_lines = body.tool.is_some() || candidate.source == RecordKind::Node;
     let breaks = if has_lines { LineBreaks::Keep } else { LineBreaks::Structured };
-    hit.text = excerpt_around(&body.text, &range, chars_max, breaks);
-    if candidate.source == RecordKind::Node {
+    let is_page = candidate.source == RecordKind::Node;
+    let marks = if is_page { body.text.lines().count() * BULLET.len() } else { 0 };
+    hit.text = excerpt_around(&body.text, &range, chars_max.saturating_sub(marks), breaks);
+    if is_page {
         hit.text = mark_bullets(&hit.text);
     }
     hit.title.clone_from(&body.title);
@@ -290,11 +292,13 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
     hit
 }
 
+const BULLET: &str = "- ";
+
 /// Marks the lines of a page as bullets. The first may be the end of one.
 fn mark_bullets(text: &str) -> String {
     let lines = text.lines().enumerate().map(|(at, line)| match line {
         line if at == 0 && line.starts_with('…') => line.to_owned(),
-        line => format!("- {line}"),
+        line => format!("{BULLET}{line}"),
     });
     lines.collect::<Vec<_>>().join("\n")
 }

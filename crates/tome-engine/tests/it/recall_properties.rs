@@ -5,6 +5,7 @@ use std::fs;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tome_finder::RecordKind;
 use tome_home::Projection;
 use tome_recall::{
     Across, CitedContent, OpenedCitation, RecallHit, RecallScope, ThresholdPolicy, Tier, Viewpoint,
@@ -177,7 +178,15 @@ fn check_hit(hit: &RecallHit, opened: &OpenedCitation, question: &str) {
         Some(_) => hit.text.split_once('\n').map_or("", |(_, passage)| passage),
         None => hit.text.as_str(),
     };
-    let shown = passage.strip_prefix('…').unwrap_or(passage);
+    // The lines of a page are marked as bullets.
+    let passage = match hit.source {
+        RecordKind::Node => {
+            let lines = passage.lines().map(|line| line.strip_prefix("- ").unwrap_or(line));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        _ => passage.to_owned(),
+    };
+    let shown = passage.strip_prefix('…').unwrap_or(&passage);
     let shown = folded(shown.strip_suffix('…').unwrap_or(shown));
     let (text, line) = cited_text(opened);
     assert!(hit.text.chars().count() <= 400 && !hit.text.is_empty(), "{question}: {hit:?}");

@@ -312,14 +312,14 @@ mod tests {
         check(
             60,
             &expect![[r#"
-              project       sessions  last used        size  folder
-              app                128  now           15.8 MB  …thwind/app
-              app-clone            3  Oct 6          370 kB  …/app-clone
-              a-rather-lo…         1  Oct 11, 2025   123 kB  …-a-project
+                  project                 sessions  last used     folder
+                  app                          128  now           …hwind/app
+                  app-clone                      3  Oct 6         …app-clone
+                  a-rather-long-name-of…         1  Oct 11, 2025  …a-project
 
-            app-clone and app are clones of one repository. Merge them:
-            tome projects merge app-clone app
-        "#]],
+                app-clone and app are clones of one repository. Merge them:
+                tome projects merge app-clone app
+            "#]],
         );
     }
 
@@ -328,14 +328,14 @@ mod tests {
         check(
             80,
             &expect![[r#"
-              project                 sessions  last used        size  folder
-              app                          128  now           15.8 MB  …lients/northwind/app
-              app-clone                      3  Oct 6          370 kB  ~/tmp/app-clone
-              a-rather-long-name-of…         1  Oct 11, 2025   123 kB  …ng-name-of-a-project
+                  project                          sessions  last used        size  folder
+                  app                                   128  now           15.8 MB  …rthwind/app
+                  app-clone                               3  Oct 6          370 kB  …p/app-clone
+                  a-rather-long-name-of-a-project         1  Oct 11, 2025   123 kB  …f-a-project
 
-            app-clone and app are clones of one repository. Merge them: tome projects merge
-            app-clone app
-        "#]],
+                app-clone and app are clones of one repository. Merge them: tome projects merge
+                app-clone app
+            "#]],
         );
     }
 

@@ -50,13 +50,13 @@ pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
         id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
             let opened = citation::open_citation(context, args, &format!("#{id}"));
             let Err(error) = opened else { return opened };
+            // No event has a number that begins with 0.
+            let is_number = !id.starts_with('0');
             // A number that screens print for events of several projects.
-            if id.len() < SESSION_PREFIX_CHARS && !is_not_found(&error) {
+            if is_number && id.len() < SESSION_PREFIX_CHARS && !is_not_found(&error) {
                 return Err(error);
             }
             let found = show_session_or_event(context, id, args, &project);
-            // No event has a number that begins with 0.
-            let is_number = !id.starts_with('0');
             found.map_err(|other| if is_number && is_not_found(&other) { error } else { other })
         }
         id if args.session.is_some() => {

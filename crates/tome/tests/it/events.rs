@@ -91,7 +91,8 @@ fn events_are_filtered_by_session_agent_and_kind() {
     );
     check(&world, &["--session", "s1"], &["a", "b"]);
     check(&world, &["--session", "s"], &["e"]);
-    check(&world, &["--session", "none such"], &[]);
+    let unknown = world.tome(&["events", "--session", "none such"]);
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (4, ""), "{}", unknown.stderr);
     check(&world, &["--agent", "gemini"], &["c", "d"]);
     check(&world, &["--agent", "claude"], &["e"]);
     check(&world, &["--agent", "gemini", "--agent", "codex"], &["a", "b", "c", "d"]);

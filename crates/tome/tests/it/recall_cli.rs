@@ -188,7 +188,7 @@ fn a_query_with_only_a_time_lists_the_events_of_that_time() {
         let citation = hit["citation"].as_str().unwrap();
         assert_eq!(citation, format!("toc:day:{first}"));
         assert_eq!(world.tome(&["show", citation, "--project", "/app"]).code, 0);
-        let by_agent = answer(&world, &[&query, "--agent", "claude-code"]);
+        let by_agent = answer(&world, &[&query, "--agent", "codex"]);
         assert!(hits(&by_agent)[0]["citation"].as_str().unwrap().starts_with("toc:segment:"));
         assert!(hits(&answer(&world, &[&query, "--agent", "gemini"])).is_empty());
     }

@@ -192,7 +192,7 @@ pub fn render_standup(
 ) -> String {
     let mut lines = Vec::new();
     // A standup of another day names its days.
-    let is_now = (today.from..today.to).contains(&screen.now);
+    let is_now = (today.from..=today.to).contains(&screen.now);
     match before {
         Some(period) => {
             let day = screen.labels.format_weekday(screen.now, period.from.0);
