@@ -254,4 +254,10 @@ fn a_time_is_answered_by_the_pages_that_fit_its_length() {
     let days = citations("the last 5 days");
     assert_eq!(days.len(), 3, "{days:?}");
     assert!(days.is_sorted_by(|newer, older| newer > older), "newest first: {days:?}");
+    // Of a longer time, the month within it and the days that are left.
+    store_event(&fixture, "old", 0, NOW.0 - 40 * DAY_MS, "user_message", "plan the rotation");
+    store_event(&fixture, "old", 1, NOW.0 - 51 * DAY_MS, "user_message", "list the keys");
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    let pages = citations("the last 50 days");
+    assert_eq!(pages, ["toc:month:2026-03", "toc:day:2026-02-13"]);
 }

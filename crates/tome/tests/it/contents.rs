@@ -299,6 +299,11 @@ fn the_contents_cover_all_projects_or_selected_agents() {
     // A node that several projects have is shown for each.
     assert_eq!(lines(&world, &["toc", "toc:day:2026-11-15"]).len(), 2);
     assert_eq!(lines(&world, &["toc", "toc:day:2026-11-15", "--agent", "gemini"]).len(), 1);
+    let page = world.tome(&["toc", "2026-11-15", "--all-projects"]).stdout;
+    for project in ["one", "two"] {
+        assert!(page.contains(&format!("{project}  1 session")), "{page}");
+    }
+    assert!(page.contains("One project: tome toc 2026-11-15 --project"), "{page}");
 }
 
 #[test]
