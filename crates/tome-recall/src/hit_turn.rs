@@ -68,7 +68,7 @@ pub(super) fn load_turn(
         let text = tome_text::collapse_whitespace(&text);
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
-    // What the user said, and what a tool returned, stays as it was.
+    // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
     let correction = if is_answer(hit) { events.find_correction() } else { None };
     Ok((turn, correction))
 }

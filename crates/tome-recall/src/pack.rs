@@ -264,9 +264,9 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
     let is_agents = candidate.source == RecordKind::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
     // Every line of a tool's input and output, and every bullet, is one of its own.
-    let has_lines = body.tool.is_some() || candidate.source == RecordKind::Node;
-    let breaks = if has_lines { LineBreaks::Keep } else { LineBreaks::Structured };
     let is_page = candidate.source == RecordKind::Node;
+    let has_lines = body.tool.is_some() || is_page;
+    let breaks = if has_lines { LineBreaks::Keep } else { LineBreaks::Structured };
     let marks = if is_page { body.text.lines().count() * BULLET.len() } else { 0 };
     hit.text = excerpt_around(&body.text, &range, chars_max.saturating_sub(marks), breaks);
     if is_page {
