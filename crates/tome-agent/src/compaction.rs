@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_contents::{Extractive, SegmentInput, Summarizer, Summary, Support};
+use tome_contents::{Extractive, SegmentInput, Summarizer, Summary, SummaryBullet, Support};
 use tome_llm::{CancelToken, ChatMessage, ChatModel, ChatRequest, ModelFailure, SystemPart, Usage};
 use tome_model::{Event, EventKind, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
@@ -75,7 +75,10 @@ impl Compactor<'_> {
             .flat_map(ContextUnit::events)
             .map(|event| self.memory.session().to_event(event))
             .collect();
-        let (summary, by, usage, mut problem) = self.summarize(&events);
+        let (mut summary, by, usage, mut problem) = self.summarize(&events);
+        if summary.bullets.is_empty() {
+            summary.bullets = list_prompts(&events);
+        }
         let at = self.memory.now();
         let path = format!("detail/compaction-{}-{}.md", format_file_time(at), self.earlier + 1);
         let file = match self.memory.write_detail(&path, &render_note(&summary, &by, at, &events)) {
@@ -136,7 +139,7 @@ fn parse_summary(text: &str, built_in: Summary) -> Option<Summary> {
     let mut bullets = Vec::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match line.strip_prefix("- ").or_else(|| line.strip_prefix("* ")) {
-            Some(bullet) => bullets.push(tome_contents::SummaryBullet {
+            Some(bullet) => bullets.push(SummaryBullet {
                 text: bullet.to_owned(),
                 support: Support::Excerpts(Vec::new()),
             }),
@@ -146,6 +149,20 @@ fn parse_summary(text: &str, built_in: Summary) -> Option<Summary> {
     }
     let title = if title.is_empty() { built_in.title.clone() } else { title };
     (!bullets.is_empty()).then_some(Summary { title, bullets, ..built_in })
+}
+
+/// Lists the first prompts, for turns whose summary has no statement.
+fn list_prompts(events: &[Event]) -> Vec<SummaryBullet> {
+    const PROMPTS_MAX: usize = 5;
+    let prompts = events.iter().filter(|event| event.kind == EventKind::UserMessage);
+    let shorten = |event: &Event| one_line(&event.text);
+    prompts
+        .take(PROMPTS_MAX)
+        .map(|event| SummaryBullet {
+            text: format!("The user: {}", shorten(event)),
+            support: Support::Excerpts(Vec::new()),
+        })
+        .collect()
 }
 
 fn empty_summary() -> Summary {

@@ -108,7 +108,7 @@ fn the_compaction_note_records_time_content_and_author() {
     later.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
     let sent = words(&model.last());
     assert!(
-        sent.contains(&file) && sent.contains("turn 4") && !sent.contains("turn 0: "),
+        sent.contains(&file) && sent.contains("turn 4") && !sent.contains("\nturn 0: "),
         "{sent}"
     );
 }

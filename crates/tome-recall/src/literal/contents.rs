@@ -64,8 +64,11 @@ fn newest_nodes(ledger: &Ledger, project: &str) -> Result<Vec<(Millis, NodeId)>,
     Ok(kept.into_sorted_vec().into_iter().map(|Reverse(one)| one).collect())
 }
 
-/// Searchable text of a node: its bullets, one per line.
+/// Searchable text of a node: its bullets, one per line, or else its title.
 pub(crate) fn node_text(node: &Node) -> String {
+    if node.bullets.is_empty() {
+        return node.title.clone();
+    }
     let bullets: Vec<&str> = node.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
     bullets.join("\n")
 }

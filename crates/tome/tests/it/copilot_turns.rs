@@ -145,10 +145,11 @@ fn an_import_stores_the_same_events() {
 /// A home in which an earlier version mistook an earlier message for the answer.
 #[test]
 fn the_correct_answer_follows_a_wrongly_captured_one() {
-    const RIGHT: &str = "The counter was fixed and now finds 42 words; all tests pass.";
+    const RIGHT: &str =
+        "`draft.md` has 42 words: the counter took tabs for words, and `words.rs` skips them now.";
     let world = world();
     let log = Log::new(&world);
-    log.prompt(100, "how many words?");
+    log.prompt(100, "how many words does draft.md have?");
     log.reply(200, "First I count.");
     log.reply(900, RIGHT);
     log.stop(1_000);
@@ -156,7 +157,7 @@ fn the_correct_answer_follows_a_wrongly_captured_one() {
         line_with(&json!({"id": id, "session_id": SESSION, "agent": "copilot", "cwd": log.app,
                           "kind": kind, "at": MORNING_MS + at, "text": text}))
     };
-    world.ingest(&line("p1", 110, "user_message", "how many words?"));
+    world.ingest(&line("p1", 110, "user_message", "how many words does draft.md have?"));
     world.ingest(&line("wrong", 1_000, "assistant_stop", "First I count."));
     assert_eq!(world.tome(&["import", "--agent", "copilot"]).code, 0);
     let expected = [pair("assistant_stop", "First I count."), pair("assistant_stop", RIGHT)];

@@ -21,7 +21,7 @@ fn uris(listed: &Value) -> Vec<&str> {
 fn every_listed_resource_can_be_read() {
     let world = world();
     world.ingest(&line_with(&json!({
-        "cwd": world.folder("elsewhere"), "at": "2026-11-14T09:30:00Z", "text": "rotate the tokens",
+        "cwd": world.folder("elsewhere"), "at": "2026-11-14T09:30:00Z", "text": "Rotate the tokens of the staging gateway",
     })));
     let mut client = McpClient::open(&world, &["--session", "s1"]);
     client.call_text("memory_write", json!({"path": "facts/user.md", "content": "Likes tea.\n"}));

@@ -4,7 +4,6 @@ pub(crate) mod answer;
 pub(crate) mod answer_score;
 pub(crate) mod caveat;
 pub(crate) mod passage;
-pub(crate) mod result_score;
 pub(crate) mod statement;
 pub(crate) mod unfinished;
 pub(crate) mod verdict;

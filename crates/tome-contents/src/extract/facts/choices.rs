@@ -46,7 +46,8 @@ pub(crate) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         let answer = answer.trim_end_matches(['.', '!', ' ']);
         let is_answer = (1..=ANSWER_WORDS_MAX).contains(&count_words(answer));
         let asks_back = answer.ends_with(['?', '？']) || is_unsure(answer);
-        if !is_answer || asks_back || is_unanswered(answer) || !asks_for_choice(question.text) {
+        let is_choice = asks_for_choice(question.text) && !is_about_procedure(question.text);
+        if !is_answer || asks_back || is_unanswered(answer) || !is_choice {
             return None;
         }
         let text = describe_choice(&plain_text(question.text), answer);
@@ -54,6 +55,19 @@ pub(crate) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
         DraftFact::new(FactKind::Decision, &text, 8, evidence)
     };
     read_questions(&tool.input).into_iter().enumerate().filter_map(choice).collect()
+}
+
+/// Whether a question is about the next step of the conversation, and not about the work: "How should these be
+/// committed?"
+fn is_about_procedure(question: &str) -> bool {
+    #[rustfmt::skip]
+    const STEPS: &[&str] = &[
+        "what would you like to do", "what do you want to do", "what should i do", "how would you like to proceed",
+        "how should i proceed", "what next", "what's next", "should i commit", "should i push", "ready to",
+    ];
+    const COMMITTED: [&str; 3] = ["be committed", "commit this", "commit these"];
+    let lower = to_lower(question);
+    begins_with_any(question, STEPS) || COMMITTED.iter().any(|mark| lower.contains(mark))
 }
 
 /// A choice in one line: the question, then the answer.

@@ -16,9 +16,12 @@ use crate::extract::facts::draft_fact::{
 };
 use crate::extract::files::touched_files::{parse_patch_files, parse_touched_files};
 use crate::extract::language::clause::{capitalize, cut_clause};
+use crate::extract::language::pasted::looks_pasted;
+use crate::extract::language::reply::leans_on_conversation;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
-use crate::extract::language::text::{find_text_field, to_lower};
+use crate::extract::language::text::{begins_with_any, find_text_field, to_lower};
+use crate::extract::turns::request::UserRequest;
 use crate::extract::turns::turn::{Turn, TurnFile};
 
 /// Failures of commands that build or check, with whether the same command passed later.
@@ -47,6 +50,8 @@ struct Problem<'r, 'a> {
     run: &'r CommandRun<'a>,
     line: &'a str,
     why: String,
+    /// Whether it failed so more than once.
+    came_back: bool,
     /// The last time that it failed so.
     last: &'r CommandRun<'a>,
     /// The first run after that, and the first success.
@@ -73,6 +78,7 @@ impl<'r, 'a> Problem<'r, 'a> {
                 && other.line.is_some_and(|line| failure_key(&describe_failure(other, line)) == key)
         };
         let last = runs.iter().rev().find(|other| is_alike(other)).copied().unwrap_or(run);
+        let came_back = last.event > run.event;
         let later = || runs.iter().copied().filter(|other| other.event > last.event);
         let passes = |other: &&CommandRun<'a>| other.outcome == CommandOutcome::Passed;
         let passed = later().filter(passes).find(|other| covers(other, last));
@@ -80,7 +86,7 @@ impl<'r, 'a> Problem<'r, 'a> {
             later().filter(passes).find(|other| passed.is_none() && other.name == run.name);
         let next =
             later().find(|other| other.outcome != CommandOutcome::Unknown && covers(other, last));
-        Some(Self { run, line, why, last, next, passed, other_passed })
+        Some(Self { run, line, why, came_back, last, next, passed, other_passed })
     }
 
     /// Two problems with the same subject are shown once. A test that fails again with another message
@@ -142,7 +148,7 @@ impl<'r, 'a> Problem<'r, 'a> {
         };
         let shown = cut_clause(cause.trim_end_matches(['.', ':']), room);
         let text = format!("{text}{shown}{fixed}");
-        DraftFact::new(FactKind::Problem, &text, self.weight(turns), evidence)
+        DraftFact::new(FactKind::Problem, &text, self.weight(turns, events), evidence)
     }
 
     fn describe_fix(
@@ -168,15 +174,45 @@ impl<'r, 'a> Problem<'r, 'a> {
         }
     }
 
-    fn weight(&self, turns: &[Turn<'_>]) -> u32 {
+    fn weight(&self, turns: &[Turn<'_>], events: &[Event]) -> u32 {
         let turn = turns.iter().find(|turn| turn.events.contains(&self.run.event));
         let is_asked = || turn.is_some_and(|turn| is_request_about(turn, self.run, &self.why));
+        // A failure that is fixed within its turn says little about the project, unless the fix was a revert.
+        let is_lasting = |passed: &CommandRun<'_>| {
+            self.came_back
+                || is_reverted(events, self.last.event, passed.event)
+                || turn.is_some_and(|turn| !turn.events.contains(&passed.event))
+        };
         match self.passed {
             None if self.other_passed.is_some() => PASSING_TROUBLE,
+            None if is_asked() => 8,
+            None if self.is_step(turns) => PASSING_TROUBLE,
             None => 6,
-            Some(_) if !is_bare_failure(&self.why) || is_asked() => 8,
+            Some(_) if is_asked() => 8,
+            Some(passed) if !is_bare_failure(&self.why) && is_lasting(passed) => 8,
             Some(_) => PASSING_TROUBLE,
         }
+    }
+
+    /// Whether the command is a step that is repeated until it works, such as a push or an installation, or failed
+    /// once while the session went on.
+    fn is_step(&self, turns: &[Turn<'_>]) -> bool {
+        const STEPS: &[&str] = &[
+            "git",
+            "gh",
+            "brew",
+            "apt",
+            "apt-get",
+            "npm install",
+            "npm ci",
+            "pnpm install",
+            "pip",
+            "pip3",
+            "psql",
+            "curl",
+        ];
+        let is_last = turns.last().is_some_and(|turn| turn.events.contains(&self.run.event));
+        begins_with_any(&self.run.name, STEPS) || !self.came_back && !is_last
     }
 }
 
@@ -398,8 +434,13 @@ pub(crate) fn find_open_end(
             vec![build_evidence(request.event, request.raw), build_evidence(error, message)];
         let text = format!("Not answered: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
-    } else if last.is_interrupted {
-        let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
+    } else if last.is_interrupted && last.commits.is_empty() {
+        let says = |request: &&UserRequest<'_>| {
+            request.weight >= 3
+                && (last.begins_session || !leans_on_conversation(&request.text))
+                && !looks_pasted(&request.text)
+        };
+        let request = last.request.as_ref().filter(says)?;
         let evidence = vec![build_evidence(request.event, request.raw)];
         let text = format!("Interrupted: {}", capitalize(&request.text));
         return DraftFact::new(FactKind::Open, &text, 5, evidence);

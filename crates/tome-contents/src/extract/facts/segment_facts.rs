@@ -7,7 +7,6 @@ use crate::Evidence;
 use crate::extract::answers::answer::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };
-use crate::extract::answers::result_score::TurnResult;
 use crate::extract::commands::failures::render_failure_message;
 use crate::extract::facts::checks::add_checks;
 use crate::extract::facts::choices::{
@@ -19,6 +18,7 @@ use crate::extract::facts::overturned::{
 };
 use crate::extract::facts::problems::{add_problems, find_open_end};
 use crate::extract::facts::prompt_facts::{add_prompt_facts, read_rejection};
+use crate::extract::facts::result_score::TurnResult;
 use crate::extract::git::commits::FinishedRebase;
 use crate::extract::language::clause::{capitalize, cut_clause, is_main_clause};
 use crate::extract::language::cues::{Cue, find_cue};
@@ -77,8 +77,11 @@ pub(crate) fn collect_facts<'a>(
         let before = index.checked_sub(1).and_then(|before| turns.get(before));
         add_turn_facts(turn, before, events, &mut facts);
         let next = turns.get(index + 1);
+        // A session that was only resumed begins a turn without a prompt.
+        let mut later = turns.get(index + 1..).unwrap_or_default().iter();
+        let prompt = later.find_map(|turn| events.get(turn.prompt?)).or(next_prompt);
         match &turn.conclusion {
-            Some(_) => facts.extend(find_outcome(turn, next, events)),
+            Some(_) => facts.extend(find_outcome(turn, next, prompt, events)),
             None => facts.extend(find_request(turn)),
         }
         if let Some(before) = before {
@@ -167,7 +170,9 @@ fn add_turn_facts(
             evidence,
         ));
     }
-    if let Some(rebase) = &turn.rebase {
+    // A branch that others work on is rebased to fetch what they did.
+    if let Some(rebase) = turn.rebase.as_ref().filter(|rebase| !rebase.branch.is_some_and(is_main))
+    {
         let text = describe_rebase(rebase);
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
         facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
@@ -190,7 +195,12 @@ pub(crate) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
 }
 
 /// A request and the conclusion of its answer.
-fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, events: &[Event]) -> Option<DraftFact> {
+fn find_outcome(
+    turn: &Turn<'_>,
+    next: Option<&Turn<'_>>,
+    next_prompt: Option<&Event>,
+    events: &[Event],
+) -> Option<DraftFact> {
     let (at, conclusion) = turn.conclusion.as_ref()?;
     let request = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
     let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
@@ -231,16 +241,22 @@ fn find_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, events: &[Event]) -> O
     if by_number && !has_name(&conclusion.text) {
         return None;
     }
+    let next_prompt = next_prompt.map(|prompt| prompt_text(&prompt.text));
+    let has_edits = |turn: &Turn<'_>| turn.files.iter().any(|file| file.action != FileAction::Read);
     let result = TurnResult {
         text: &conclusion.render(FACT_CHARS_MAX),
+        sentence_score: conclusion.score,
+        has_items: !conclusion.items.is_empty(),
+        next_prompt: next_prompt.as_deref(),
+        next_has_edits: next.is_some_and(has_edits),
         answer: events.get(*at).map_or("", |event| event.text.as_str()),
         prompt: &turn.prompt_text(events),
         has_request: text.contains(QUESTION_END),
         answers_question: turn.request.as_ref().is_some_and(|one| one.text.ends_with(['?', '？'])),
-        has_edits: turn.files.iter().any(|file| file.action != FileAction::Read),
+        has_edits: has_edits(turn),
     };
     // Of a long turn, a later segment has only the end.
-    if turn.prompt.is_some() && result.is_useless() {
+    if turn.prompt.is_some() && result.is_doubtful() {
         return None;
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);

@@ -5,6 +5,7 @@ use tome_text::truncate_words;
 
 use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE};
 use crate::extract::language::similarity::{Statement, is_similar};
+use crate::extract::pages::title::{FROM_TASK, is_ceremony};
 use crate::{SummaryBullet, Support};
 
 pub(crate) const BULLETS_MAX: usize = 5;
@@ -28,6 +29,16 @@ pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
         // Names of files alone do not say what was changed.
         FactKind::Change | FactKind::Correction | FactKind::Request | FactKind::Title => (0, 0),
     }
+}
+
+/// Whether a fact may be a bullet: no passing failure, and no commit that is a mere step of the work.
+pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
+    let is_step = match kind {
+        FactKind::Commit => is_ceremony(text),
+        FactKind::Problem => weight <= PASSING_TROUBLE,
+        _ => false,
+    };
+    rank_kind(kind).1 > 0 && !is_step
 }
 
 /// The word before a fact that tells what it is.
@@ -58,8 +69,10 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     let is_open = |fact: &DraftFact| {
         fact.kind == FactKind::Problem && open.is_some_and(|open| open.event == fact.event)
     };
-    let mut ranked: Vec<&DraftFact> =
-        facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0 && !is_open(fact)).collect();
+    let mut ranked: Vec<&DraftFact> = facts
+        .iter()
+        .filter(|fact| is_worth_bullet(fact.kind, &fact.text, fact.weight) && !is_open(fact))
+        .collect();
     ranked.sort_by_key(|fact| std::cmp::Reverse(rank_kind(fact.kind).0 + fact.weight.min(40) / 2));
     let heading = title.map(|title| Statement::new(&title.text));
     let mut chosen: Vec<&DraftFact> = Vec::new();
@@ -77,8 +90,13 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             stated.push(states);
         }
     }
-    if chosen.len() > 1 {
-        chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
+    if chosen.is_empty() {
+        // A failure that was no lasting trouble tells more than nothing.
+        chosen.extend(facts.iter().rfind(|fact| fact.kind == FactKind::Problem && !is_open(fact)));
+    }
+    if chosen.is_empty() {
+        // The evidence of the title would be shown nowhere else.
+        chosen.extend(title.filter(|title| title.weight >= FROM_TASK));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);
@@ -89,16 +107,6 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     chosen.retain(|fact| {
         fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, shown, &texts)
     });
-    if chosen.is_empty() {
-        // A request says more than the title that was made of it, or nothing.
-        let says_more = |fact: &&DraftFact| {
-            fact.kind == FactKind::Request
-                && fact.text.chars().count() > shown.chars().count() + LONGER_CHARS_MIN
-        };
-        let change = || facts.iter().find(|fact| fact.kind == FactKind::Change);
-        // The evidence of the title would be shown nowhere else.
-        chosen.extend(facts.iter().find(says_more).or_else(change).or(title));
-    }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.event));
     chosen
         .into_iter()

@@ -104,7 +104,7 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
 
 fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     let own = events.get(turn.events.clone()).unwrap_or_default();
-    let title = choose_title(&read_turns(own), own, None, None);
+    let title = choose_title(&read_turns(own), &[], own, None, None);
     let files = turn.files.iter().map(|file| DraftFile {
         path: file.path.to_owned(),
         action: file.action,

@@ -7,7 +7,9 @@ use crate::extract::commands::command_run::find_command_line;
 use crate::extract::commands::failures::{find_failure_line, render_failure_message};
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
 use crate::extract::language::clause::{capitalize, is_main_clause, render_title};
+use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::{find_typed_text, is_prose};
+use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::plain_text;
 use crate::extract::pages::title::{FROM_FILES, build_title};
@@ -36,16 +38,31 @@ pub(crate) fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<D
     title_from_first_words(events)
         .or_else(|| title_from_command(events))
         .or_else(|| title_from_text(events))
+        .or_else(|| title_from_any_prompt(events))
 }
 
-/// The first line of the first prompt, however little it says: the user knows it again.
+/// The first line of any prompt, even one that was pasted.
+fn title_from_any_prompt(events: &[Event]) -> Option<DraftFact> {
+    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
+        let says = event.kind == EventKind::UserMessage
+            && !is_harness_message(&event.text)
+            && !is_outburst(&event.text);
+        let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric));
+        Some((at, line.filter(|_| says)?))
+    })?;
+    build_title(&render_title(&plain_text(line)), 1, vec![build_evidence(at, line)])
+}
+
+/// The first line of a prompt that was typed, however little it says: the user knows it again.
 fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
     let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
         let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
         let typed = find_typed_text(&event.text).unwrap_or(&event.text);
         let line = typed.lines().map(str::trim).find(|line| !line.is_empty())?;
         let says = || parse_request(at, line).is_some_and(|request| request.weight > 0);
-        (is_prompt && is_prose(line) && is_main_clause(line) && says()).then_some((at, line))
+        let is_title = || !looks_pasted(line) && !is_outburst(line) && !leans_on_conversation(line);
+        (is_prompt && is_prose(line) && is_main_clause(line) && is_title() && says())
+            .then_some((at, line))
     })?;
     build_title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
 }
@@ -64,14 +81,17 @@ fn title_from_command(events: &[Event]) -> Option<DraftFact> {
 fn title_from_text(events: &[Event]) -> Option<DraftFact> {
     let failure = events.iter().enumerate().find_map(|(at, event)| {
         let (line, _) = find_failure_line(&event.text)?;
-        Some((at, line, render_failure_message(line)))
+        let text = render_failure_message(line);
+        (!looks_pasted(&text)).then_some((at, line, text))
     });
     let first_words = || {
         events.iter().enumerate().find_map(|(at, event)| {
             let says = !is_harness_message(&event.text) && !is_service_error(event);
             let text = says.then_some(event.text.as_str())?;
             let text = find_typed_text(text).unwrap_or(text);
-            let line = text.lines().find(|line| is_prose(line))?;
+            let is_title =
+                |line: &&str| is_prose(line) && !looks_pasted(line) && !is_outburst(line);
+            let line = text.lines().find(is_title)?;
             Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
         })
     };
@@ -82,7 +102,9 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
 /// Title of a segment without any fact.
 pub(crate) fn title_from_kinds(events: &[Event]) -> &'static str {
     let has = |kind| events.iter().any(|event| event.kind == kind);
-    if has(EventKind::Compaction) {
+    if has(EventKind::UserMessage) {
+        "A prompt without a result"
+    } else if has(EventKind::Compaction) {
         "Context compacted"
     } else if has(EventKind::SubagentStart) || has(EventKind::SubagentStop) {
         "A subagent at work"

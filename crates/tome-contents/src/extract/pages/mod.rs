@@ -5,6 +5,7 @@ pub(crate) mod draft_activity;
 pub(crate) mod fallback_title;
 pub(crate) mod period_page;
 pub(crate) mod session;
+pub(crate) mod task_titles;
 pub(crate) mod title;
 pub(crate) mod title_candidates;
 pub(crate) mod work;

@@ -7,11 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{PASSING_TROUBLE, QUESTION_END};
+use crate::extract::facts::draft_fact::QUESTION_END;
 use crate::extract::language::keywords::KEYWORDS_MAX;
 use crate::extract::language::similarity::{Statement, is_similar};
-use crate::extract::pages::bullets::{BULLET_CHARS_MAX, is_told_elsewhere, label_fact, rank_kind};
-use crate::extract::pages::title::{FROM_REBASE, is_from_conversation, weigh_for_day};
+use crate::extract::pages::bullets::{
+    BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_kind,
+};
+use crate::extract::pages::title::{FROM_REBASE, FROM_TASK, is_from_conversation, weigh_for_day};
 use crate::extract::pages::work::{
     find_work_outcome, find_work_title, rank_title, repeats_request,
 };
@@ -43,11 +45,6 @@ impl<'a> MergedWork<'a> {
     /// The facts of one kind, in order of time.
     fn facts_of(&self, kind: FactKind) -> impl DoubleEndedIterator<Item = &'a Fact> {
         self.facts.iter().copied().filter(move |fact| fact.kind == kind)
-    }
-
-    /// The best fact of a kind; of equals, the latest.
-    fn best_fact(&self, kind: FactKind) -> Option<&'a Fact> {
-        self.facts_of(kind).max_by_key(|fact| (fact.weight, fact.at))
     }
 
     /// Above the day, the title that the list of sessions shows, too.
@@ -299,8 +296,12 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let is_shown = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
     let title = work.title();
     let heading = Statement::new(title);
-    let mut ranked: Vec<&Fact> =
-        work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
+    let mut ranked: Vec<&Fact> = work
+        .facts
+        .iter()
+        .copied()
+        .filter(|fact| is_worth_bullet(fact.kind, &fact.text, fact.weight))
+        .collect();
     ranked.retain(is_shown);
     // A check that still fails is shown once, as open.
     let open = work.facts_of(FactKind::Open).next_back();
@@ -325,9 +326,6 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
             stated.push(states);
         }
     }
-    if chosen.len() > 2 {
-        chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
-    }
     // Always show open work, even if that displaces another bullet.
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(bullets_max - 1);
@@ -339,8 +337,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     });
     if chosen.is_empty() {
         // The evidence of the title would be shown nowhere else.
-        let request = work.best_fact(FactKind::Request);
-        chosen.extend(request.or_else(|| work.best_title()));
+        chosen.extend(work.best_title().filter(|title| title.weight >= FROM_TASK));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen

@@ -1,6 +1,7 @@
 //! Chooses the title of a segment. In order of preference: the heading of a plan, a pull request, a commit's
-//! subject, a rebase, the request that the segment continues, a request that says what was wanted, the agent's own summary, the branch in words, any request or
-//! conclusion, changed files. The result of a command is never a title.
+//! subject, a rebase, the request that the segment continues, a request that stands by itself, the agent's own
+//! summary, the branch in words, a name that the agent gave its work, any other request, a result that is told,
+//! changed files. The result of a command is never a title.
 //!
 //! Readers who marked the texts that they would accept as titles of 250 sessions and parts of sessions found
 //! nearly all plans acceptable, two of three pull requests, half of the commits, a quarter of the branches,
@@ -22,7 +23,10 @@ use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
 use crate::extract::pages::fallback_title::title_from_files;
-use crate::extract::pages::title_candidates::{TurnTerms, title_from_conversation};
+use crate::extract::pages::task_titles::title_from_tasks;
+use crate::extract::pages::title_candidates::{
+    TurnTerms, title_from_conversation, title_from_result,
+};
 use crate::extract::turns::request::{UserRequest, parse_request, refers_without_naming};
 use crate::extract::turns::turn::{Turn, is_prompt};
 
@@ -42,6 +46,10 @@ const FROM_CONVERSATION: u32 = 400;
 const QUALITY_WEIGHT: u32 = 10;
 /// Less than a request without a flaw.
 const FROM_BRANCH: u32 = 485;
+/// A step of the agent's own tasks: better than a request with several flaws.
+pub(crate) const FROM_TASK: u32 = 475;
+/// A result that may be no more than a detail.
+pub(crate) const FROM_RESULT: u32 = 180;
 const FROM_EARLIER_REQUEST: u32 = 150;
 /// A request that says less than this does not name what it wants.
 const SPECIFIC_MIN: u32 = 4;
@@ -55,7 +63,7 @@ pub(crate) fn add_titles(
 ) {
     let SegmentFacts { turns, branch, facts } = segment;
     let mut titles: Vec<DraftFact> =
-        choose_title(turns, events, earlier_request, *branch).into_iter().collect();
+        choose_title(turns, facts, events, earlier_request, *branch).into_iter().collect();
     let is_new = |other: &DraftFact| titles.iter().all(|title| title.weight < other.weight);
     let summary = title_from_summary(turns, events, TitleScope::Session).filter(is_new);
     titles.extend(summary);
@@ -65,6 +73,7 @@ pub(crate) fn add_titles(
 /// Chooses the title of a segment, with its evidence.
 pub(crate) fn choose_title(
     turns: &[Turn<'_>],
+    facts: &[DraftFact],
     events: &[Event],
     earlier_request: Option<&Event>,
     branch: Option<&str>,
@@ -80,10 +89,15 @@ pub(crate) fn choose_title(
             if asked.as_ref().is_some_and(|title| title.weight > FROM_BRANCH) {
                 return asked;
             }
+            let task = || title_from_tasks(turns, events, &terms);
             title_from_summary(turns, events, TitleScope::Segment)
                 .or_else(|| title_from_branch(turns, events, branch))
-                .or(asked)
+                .or_else(|| match asked {
+                    Some(asked) if asked.weight >= FROM_TASK => Some(asked),
+                    asked => task().or(asked),
+                })
         })
+        .or_else(|| title_from_result(turns, facts))
         .or_else(|| title_from_files(turns, events))
 }
 
@@ -110,7 +124,7 @@ pub(crate) fn build_title(text: &str, source: u32, evidence: Vec<Evidence>) -> O
 }
 
 /// Subjects of commits that say nothing about the work.
-fn is_chore(subject: &str) -> bool {
+pub(crate) fn is_chore(subject: &str) -> bool {
     #[rustfmt::skip]
     const CHORES: &[&str] = &[
         "merge", "wip", "fixup!", "squash!", "fmt", "format", "lint", "fix lint", "fix tests",
@@ -119,9 +133,18 @@ fn is_chore(subject: &str) -> bool {
         "checkpoint", "initial commit", "continue", "test",
     ];
     let words = count_words(subject);
-    words < 2
-        || words <= 4 && begins_with_any(subject, CHORES)
-        || begins_with_any(subject, &["merge branch", "merge pull request"])
+    words < 2 || is_ceremony(subject) || words <= 4 && begins_with_any(subject, CHORES)
+}
+
+/// Whether a commit only moves the work along: a merge, a new run of a pipeline.
+pub(crate) fn is_ceremony(subject: &str) -> bool {
+    #[rustfmt::skip]
+    const CEREMONIES: &[&str] = &[
+        "merge branch", "merge pull request", "merge remote-tracking branch", "wip", "fixup!", "squash!",
+        "first empty commit", "empty commit", "trigger deployment", "update deployment trigger", "trigger ci",
+        "force redeploy", "save local changes",
+    ];
+    begins_with_any(subject, CEREMONIES)
 }
 
 /// The type of a conventional commit: `fix` of `fix(lexer)!: accept emoji`.

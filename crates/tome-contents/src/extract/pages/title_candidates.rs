@@ -6,12 +6,13 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::FileAction;
+use tome_model::{FactKind, FileAction};
 use tome_text::count_words;
 
 use crate::Evidence;
 use crate::extract::answers::answer::{
-    begins_with_pronoun, is_check_report, is_shouted, names_subject, says_what, strip_verdict,
+    begins_with_pronoun, is_check_report, is_generic_sentence, is_shouted, names_subject,
+    says_what, strip_verdict,
 };
 use crate::extract::answers::answer_score::SURE;
 use crate::extract::answers::statement::AnswerSentence;
@@ -19,11 +20,14 @@ use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::language::clause::{is_main_clause, render_title};
 use crate::extract::language::cues::is_filler;
+use crate::extract::language::pasted::looks_pasted;
+use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::pages::title::{
-    build_title, is_report, skip_long_lead, strip_subject, strip_summary_label, weigh_conversation,
+    FROM_RESULT, build_title, is_report, skip_long_lead, strip_subject, strip_summary_label,
+    weigh_conversation,
 };
 use crate::extract::turns::reaction::Reaction;
 use crate::extract::turns::request::{
@@ -91,6 +95,13 @@ impl TurnTerms {
     }
 }
 
+impl TurnTerms {
+    /// Number of these terms that any of the turns has.
+    pub(crate) fn count_known(&self, terms: &[String]) -> usize {
+        terms.iter().filter(|term| self.0.iter().any(|known| known.contains(*term))).count()
+    }
+}
+
 fn changed_by<'t>(turn: &'t Turn<'_>) -> impl Iterator<Item = &'t str> {
     turn.files.iter().filter(|file| file.action != FileAction::Read).map(|file| file.path)
 }
@@ -128,7 +139,10 @@ pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> 
     let mut best: Option<(i32, TitleCandidate<'_, '_>)> = None;
     for (at, turn) in turns.iter().enumerate() {
         let is_first = several && first == Some(at);
-        let request = turn.request.as_ref().and_then(|request| read_request(request, is_first));
+        let request = turn
+            .request
+            .as_ref()
+            .and_then(|request| read_request(request, is_first, turn.begins_session));
         for (source, text) in request.into_iter().chain(read_conclusion(turn)) {
             let overlap = terms.compare(&text, Some(at));
             let title = TitleCandidate::new(source, turn, text, &overlap, segment);
@@ -152,6 +166,7 @@ struct SegmentSize {
 fn read_request<'t, 'a>(
     request: &'t UserRequest<'a>,
     is_first: bool,
+    begins_session: bool,
 ) -> Option<(CandidateSource<'t, 'a>, String)> {
     // "Go on" says nothing, and neither does a command without its arguments.
     const CONTINUE: [&str; 6] = ["继续", "繼續", "続けて", "続き", "계속", "$arguments"];
@@ -167,7 +182,10 @@ fn read_request<'t, 'a>(
         && !is_shouted(&request.text)
         && !is_source_code(&request.text)
         && !CONTINUE.contains(&to_lower(request.text.trim()).as_ref())
-        && !begins_with_any(&request.text, COMMANDS);
+        && !begins_with_any(&request.text, COMMANDS)
+        && !looks_pasted(&request.text)
+        && !is_outburst(&request.text)
+        && (begins_session || request.is_order || !leans_on_conversation(&request.text));
     let is_error = !request.is_asked && score_failure(&request.text) >= ERROR_SCORE_MIN;
     if request.pasted || is_error || !says || refers_by_number(&request.text) {
         return None;
@@ -179,6 +197,29 @@ fn read_request<'t, 'a>(
     let is_report = !request.is_order && is_report(clause) && reports_trouble(clause);
     let text = if is_report { format!("Reported: {text}") } else { text };
     Some((CandidateSource::Request(request, is_first), text))
+}
+
+/// The result of the turn with the most work, where nothing better names a segment. Only a result that is told.
+pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Option<DraftFact> {
+    let is_told =
+        |at: usize| facts.iter().any(|fact| fact.kind == FactKind::Outcome && fact.event == at);
+    let results = turns.iter().filter_map(|turn| {
+        let (at, found) = turn.conclusion.as_ref().filter(|(at, _)| is_told(*at))?;
+        let text = render_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));
+        let says = says_what(&text)
+            && !is_generic_sentence(&text)
+            && is_main_clause(&text)
+            && count_words(&text) >= 4
+            && !text.ends_with(['…', ':', '：'])
+            && !begins_with_pronoun(&text)
+            && !addresses_user(&text)
+            && !looks_pasted(&text)
+            && TermSet::from_text(&text).len() > TERMS_MIN;
+        says.then_some((turn.events.len(), *at, found, text))
+    });
+    let (_, at, found, text) = results.max_by_key(|(work, ..)| *work)?;
+    let raws = found.raws.iter().map(|raw| build_evidence(at, raw));
+    build_title(&text, FROM_RESULT, raws.collect())
 }
 
 /// The conclusion of a turn that changed something, if it says what was done. Any other may be found wrong

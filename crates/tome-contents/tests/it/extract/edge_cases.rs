@@ -92,21 +92,17 @@ fn reads_alone_are_summarized_as_reads() {
             json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/src/lib.rs"}, "output": "…"}}),
             bash("git log --oneline -5", "4be21d7 lexer: fix"),
         ],
-        &expect![[r##"
+        &expect![[r#"
             # Read lib.rs
-            - Read lib.rs
-                0 "/home/dev/app/src/lib.rs"
             [lib.rs]
-        "##]],
+        "#]],
     );
     check_summary(
         &[bash("git diff main...HEAD --stat", " src/a.rs | 4 +-\n")],
-        &expect![[r##"
+        &expect![[r#"
             # Ran git diff main...HEAD --stat
-            - Ran git diff main...HEAD --stat
-                0 "git diff main...HEAD --stat"
             [diff, HEAD, stat]
-        "##]],
+        "#]],
     );
 }
 
@@ -117,12 +113,10 @@ fn logs_alone_are_summarized_by_their_failure() {
             "unknown",
             "2026-03-02T10:00:00Z INFO  starting\n2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)",
         )],
-        &expect![[r##"
+        &expect![[r#"
             # ERROR db: connection refused (os error 111)
-            - ERROR db: connection refused (os error 111)
-                0 "2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)"
             [connection, refused]
-        "##]],
+        "#]],
     );
 }
 
@@ -139,12 +133,10 @@ fn a_pasted_log_is_not_a_request() {
                 "Somebody pushed before you. Run `git pull --rebase` first, then push again.",
             ),
         ],
-        &expect![[r##"
+        &expect![[r#"
             # Error: failed to push some refs to 'origin'
-            - Error: failed to push some refs to 'origin'
-                0 "error: failed to push some refs to 'origin'"
             [push, refs, origin]
-        "##]],
+        "#]],
     );
 }
 
@@ -203,12 +195,10 @@ fn the_request_before_a_split_gives_the_title() {
         })
         .unwrap();
     check(&summary, &events);
-    expect![[r##"
+    expect![[r#"
         # Move the session cache from Redis to Postgres
-        - Changed cache.go
-            0 "/home/dev/app/cache.go"
         [cache.go, session, Redis]
-    "##]]
+    "#]]
     .assert_eq(&rendered(&summary));
 }
 

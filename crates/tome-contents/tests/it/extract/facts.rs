@@ -273,3 +273,44 @@ fn a_pasted_document_states_no_rules() {
     let glued = "no, read thisHere are **all rules** of the warehouse.\n\n---\n\n## Shelves\n\nHow are shelves counted?";
     assert!(facts(FactKind::Correction, &[message("user_message", glued)]).is_empty());
 }
+
+#[test]
+fn a_failure_is_told_if_it_lasted() {
+    let failed = bash_failed(
+        "cargo test",
+        "Exit code 101\nerror[E0425]: cannot find value `end` in this scope",
+    );
+    let passed = bash("cargo test", "test result: ok. 7 passed; 0 failed; 0 ignored");
+    let edited = edit("/home/dev/app/src/lexer.rs");
+    let request = message("user_message", "Speed up the lexer");
+    let committed = bash("git commit -am x", "[main 1a2b3c4] Look up characters in a table");
+    let told = |values: &[Value]| {
+        let events = lines(values);
+        let bullets = summarize(&events).bullets;
+        bullets.iter().any(|bullet| bullet.text.contains("failed"))
+    };
+    // Set right at once, it is no news beside the result.
+    assert!(!told(&[
+        request.clone(),
+        failed.clone(),
+        edited.clone(),
+        passed.clone(),
+        committed.clone()
+    ]));
+    let again = [request, failed.clone(), edited.clone(), failed, edited, passed, committed];
+    assert!(told(&again));
+}
+
+#[test]
+fn questions_about_the_next_step_are_no_decisions() {
+    let ask = |question: &str| {
+        let input = json!({"questions": [{"question": question, "options": [{"label": "A"}, {"label": "B"}]}]});
+        let mut event = bash("", "");
+        event["tool"] = json!({"name": "AskUserQuestion", "input": input,
+                               "output": {"answers": {question: "The second of them"}}});
+        facts(FactKind::Decision, &[event]).len()
+    };
+    assert_eq!(ask("How should these fixups be committed?"), 0);
+    assert_eq!(ask("What would you like to do with this todo?"), 0);
+    assert_eq!(ask("Which commit convention should the linter enforce?"), 1);
+}

@@ -119,9 +119,8 @@ fn a_day_of_two_sessions_names_both_themes() {
         # Lexer: slice identifiers at character boundaries; Get rid of the global settings object in ledgerly
         - The lexer panics on identifiers that start with a non-ASCII letter… — `Lexer::ident` now slices at the byte offset that `ident_end` returns instead of adding one per character…
         - Go with option 1, a frozen dataclass passed in, because hidden state… — `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
-        - Get rid of the global `settings` object in ledgerly — There are 37 imports of the global. Two options: Dependency injection…
-        - Not now: NFC would need the `unicode-normalization` crate and changes what error messages quote.
         - Decided: Let's go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us.
+        - Decided: Let's leave normalisation to the resolver.
         [lexer.rs, unicode_ident.rs, identifiers, character, matcher.py, config.py, E0308]
     "#]].assert_eq(&page(&summary));
 }
@@ -137,8 +136,8 @@ fn segments_of_one_session_become_one_theme() {
         # How do I undo the last commit but keep the changes?; CI is red on main since last night, locally it's green
         - What's the difference between String and &str in rust? — `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
         - CI is red on main since last night, locally it's green
-        - How do I undo the last commit but keep the changes? — Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
         - Is there a shortcut in vim to jump to the matching bracket? — Yes: `%` jumps between matching brackets.
+        - How do I undo the last commit but keep the changes? — Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
         [broker_test.go, String, broker.go, str, matching, text, undo]
     "#]].assert_eq(&page(&summary));
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 
 use tome_model::FactKind;
 
+use super::edge_cases::{edit, lines, message};
 use super::{check, events, summarize};
 
 fn titles(prompts: &[&str]) -> String {
@@ -223,4 +224,73 @@ fn the_title_of_the_agent_names_a_segment_that_is_about_it() {
     // A vague one about the same.
     let (shown, _) = title("the session cache, with Postgres");
     assert_eq!(shown, "Move the session cache to Postgres");
+}
+
+/// A call with an input, as a line of an event.
+fn call(tool: &str, input: &serde_json::Value, output: &str) -> serde_json::Value {
+    json!({"session_id": "s", "agent": "claude-code", "cwd": "/home/dev/app", "kind": "tool_result",
+           "text": output, "tool": {"name": tool, "input": input, "output": output}})
+}
+
+fn title_of(values: &[serde_json::Value]) -> String {
+    let events = lines(values);
+    let summary = summarize(&events);
+    check(&summary, &events);
+    summary.title
+}
+
+#[test]
+fn a_name_that_the_agent_gave_its_work_comes_before_a_reply() {
+    let prompt = message("user_message", "Still no footer on the invoice, that can't be it");
+    let todos = json!({"todos": [
+        {"content": "Run the tests", "status": "completed"},
+        {"content": "Add the tax footer to the invoice page", "status": "completed"},
+        {"content": "Write the tax footer of the invoice mail", "status": "pending"},
+    ]});
+    let edit = edit("/home/dev/app/src/invoice_page.rs");
+    let done = message("assistant_stop", "Done.");
+    let listed = call("TodoWrite", &todos, "Todos have been modified successfully");
+    assert_eq!(
+        title_of(&[prompt.clone(), listed, edit.clone(), done.clone()]),
+        "Add the tax footer to the invoice page"
+    );
+    // Of what was only planned, of other work, or refused, nothing is named.
+    let other = json!({"todos": [{"content": "Migrate the billing database schema", "status": "completed"}]});
+    let listed = call("TodoWrite", &other, "Todos have been modified successfully");
+    let title = title_of(&[prompt, listed, edit, done]);
+    assert!(!title.contains("billing"), "{title}");
+}
+
+#[test]
+fn the_heading_of_a_document_names_what_was_written() {
+    let prompt = message("user_message", "Still no word about the restore of the nightly backup");
+    let file = json!({"file_path": "/home/dev/app/docs/ops.md",
+                      "content": "# Restore of the nightly backup\n\nStop the server first.\n"});
+    let done = message("assistant_stop", "Done.");
+    let title = title_of(&[prompt, call("Write", &file, "File created"), done]);
+    assert_eq!(title, "Restore of the nightly backup");
+}
+
+#[test]
+fn pasted_lines_and_outbursts_are_no_titles_and_bug_reports_are() {
+    check_titles(
+        &[
+            "[info] worker 3: 2026-03-02T10:00:00.118Z queue is full\nWhat is that about?",
+            "the damn build is broken again",
+            "I can't log in with Google since the last update",
+            "Wait for the server before the tests begin",
+            "[Bug] The login page ignores the return key",
+            "Fix the off-by-one in parser.py:42",
+            "Replace the links to https://example.org with relative ones",
+        ],
+        &expect![[r#"
+            What is that about?
+            A prompt without a result
+            I can't log in with Google since the last update
+            Wait for the server before the tests begin
+            [Bug] The login page ignores the return key
+            Fix the off-by-one in parser.py:42
+            Replace the links to https://example.org with relative ones
+        "#]],
+    );
 }
