@@ -9,6 +9,7 @@ mod evidence;
 mod expand;
 mod extract;
 mod instructions;
+mod later_change;
 mod limits;
 mod model_summary;
 mod pending_changes;
@@ -44,6 +45,7 @@ pub use instructions::{
     INSTRUCTIONS_PROJECTION, Instruction, Instructions, ListedInstruction, find_concerned,
     rank_instructions,
 };
+pub use later_change::LaterChange;
 pub use model_summary::ModelSummarizer;
 pub use pending_changes::CONTENTS_PROJECTION;
 pub use rebuild::ContentsRebuildReport;

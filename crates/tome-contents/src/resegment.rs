@@ -14,6 +14,7 @@ use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
 use super::evidence;
 use super::extract::{changes_subject, is_prompt, names_request};
+use super::later_change::outline_turns;
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
     EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
@@ -105,6 +106,7 @@ struct SegmentBuilder {
     began: SegmentStartReason,
     overlap: Vec<Event>,
     events: Vec<Event>,
+    order_keys: Vec<OrderKey>,
     /// Time and capped tokens of each event.
     counts: Vec<(Millis, u64)>,
     first: OrderKey,
@@ -233,6 +235,7 @@ impl<'a> Resegmenter<'a> {
             began,
             overlap,
             events: Vec::new(),
+            order_keys: Vec::new(),
             counts: Vec::new(),
             first: mark,
             last: mark,
@@ -345,6 +348,7 @@ impl SegmentBuilder {
         self.weight += weight.capped_tokens;
         self.tokens += weight.tokens;
         self.events.push(event);
+        self.order_keys.push(mark);
         self.last = mark;
     }
 
@@ -455,6 +459,7 @@ impl SessionReader<'_> {
                 (None, Some(before)) if continues && !cut.is_other_request => before.request,
                 (own, _) => own,
             },
+            turns: outline_turns(&cut.events, &cut.order_keys),
         }
     }
 

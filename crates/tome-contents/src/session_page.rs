@@ -1,12 +1,15 @@
 //! The page of a session: its turns from prompt to conclusion, what it changed and committed, what
 //! went wrong, and what is open. Built from the session's events when it is requested.
 
-use tome_ledger::{EventRange, Ledger, ScanDirection};
+use std::collections::HashMap;
+
+use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, FactKind, Millis, SessionId};
 use tome_text::truncate_words;
 
 use super::event_text::event_texts;
 use super::extract::{FileChange, SessionFacts, prompt_text, read_session};
+use super::later_change::{find_changing_turn, outline_turns};
 use super::session_list::{
     SessionFact, SessionListing, SessionQuery, find_first_folder, find_last_location, find_number,
 };
@@ -18,6 +21,9 @@ const EVENTS_MAX: usize = 20_000;
 const TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Characters of a prompt or conclusion on the page.
 const TURN_CHARS_MAX: usize = 300;
+
+/// Before the number of the turn that corrected a conclusion.
+const CORRECTED: &str = " (corrected in turn";
 
 /// The page of a session in one project.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,9 +145,10 @@ fn write_page(
         let next = shown_turns.len() + 1;
         if let Some(turn) = shown_turns.last_mut().filter(|_| facts.is_corrected) {
             turn.conclusion =
-                turn.conclusion.take().map(|text| format!("{text} (corrected in turn {next})"));
+                turn.conclusion.take().map(|text| format!("{text}{CORRECTED} {next})"));
         }
     }
+    mark_later_changes(&mut shown_turns, events);
     let shown = |kind: FactKind| {
         !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
     };
@@ -165,6 +172,33 @@ fn write_page(
         })
         .collect();
     SessionPage { session, turns: shown_turns, facts, files: read.files, is_truncated }
+}
+
+/// Names the later turn that changed what a turn came to, unless the next one corrected it.
+fn mark_later_changes(turns: &mut [SessionTurn], events: &[Event]) {
+    let key = |index: usize| OrderKey { at: Millis(0), seq: index as u64 };
+    let order_keys: Vec<OrderKey> = (0..events.len()).map(key).collect();
+    let outlines = outline_turns(events, &order_keys);
+    let index_of: HashMap<&EventId, usize> =
+        events.iter().enumerate().map(|(index, event)| (&event.id, index)).collect();
+    let place_of: HashMap<u64, usize> = turns
+        .iter()
+        .enumerate()
+        .filter_map(|(place, turn)| {
+            let prompt = index_of.get(turn.prompt_event.as_ref()?)?;
+            Some((*prompt as u64, place + 1))
+        })
+        .collect();
+    for turn in turns {
+        let Some(text) = turn.conclusion.as_mut().filter(|text| !text.contains(CORRECTED)) else {
+            continue;
+        };
+        let answer = turn.answer_event.as_ref().and_then(|id| index_of.get(id));
+        let change = answer.and_then(|answer| find_changing_turn(&outlines, key(*answer), text));
+        if let Some(place) = change.and_then(|change| place_of.get(&change.number)) {
+            text.push_str(&format!(" (changed again in turn {place})"));
+        }
+    }
 }
 
 /// Loads the latest events of a session, in order, and whether earlier ones were left out.

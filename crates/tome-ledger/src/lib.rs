@@ -42,7 +42,7 @@ pub use batch::{BatchOp, KvBatch};
 pub use commit::ProjectionCommit;
 pub use contents::{
     GripWrite, NodeChange, NodeChangeEntry, NodeHeader, NodeWrite, SegmentEntry,
-    SegmentStartReason, SegmentWrite,
+    SegmentStartReason, SegmentWrite, TurnEntry,
 };
 pub use damage::DamagedBlock;
 pub use dedup::DedupEntry;

@@ -8,7 +8,8 @@ use tome_model::{GripId, Level, Millis, Node, NodeId, Period, truncate_to};
 use super::listing::node_not_found;
 use super::{Contents, ContentsEntry};
 use crate::expand::expand_grip;
-use crate::{ExpandedGrip, ProjectNode};
+use crate::later_change::find_later_changes;
+use crate::{ExpandedGrip, LaterChange, ProjectNode};
 use tome_home::HomeError;
 
 /// A node with its project, parent and children.
@@ -24,6 +25,8 @@ pub struct LocatedNode {
     pub children: Vec<ContentsEntry>,
     /// For each bullet, the numbers of the events that support it.
     pub sources: Vec<Vec<u64>>,
+    /// For each bullet, the later turn that changed what it tells, if one did.
+    pub later_changes: Vec<Option<LaterChange>>,
 }
 
 /// Candidates listed when a prefix is ambiguous.
@@ -52,8 +55,9 @@ impl Contents {
                 self.close_past(&mut children);
                 let parent = find_parent(store, project, &node.id)?;
                 let sources = find_sources(store, project, &node)?;
+                let later_changes = find_later_changes(store, project, &node)?;
                 let project = project.to_owned();
-                found.push(LocatedNode { project, node, parent, children, sources });
+                found.push(LocatedNode { project, node, parent, children, sources, later_changes });
             }
             Ok(())
         })?;

@@ -45,12 +45,14 @@ pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
 pub use self::language::prose::prompt_text;
+pub(crate) use self::language::similarity::TermSet;
 pub(crate) use self::pages::draft_activity::read_activity;
 pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
 pub(crate) use self::pages::title::{changes_subject, names_request};
 pub use self::pages::work::{find_work_outcome, find_work_title};
 pub use self::turns::reaction::skip_acknowledgment;
+pub(crate) use self::turns::turn::find_changed_paths;
 pub use self::turns::turn::{cut_turns, is_prompt, is_task_list_tool};
 
 /// The built-in extractive summarizer.

@@ -75,7 +75,7 @@ pub(super) fn get_node(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result
 
 /// Appends a node to `lines` and returns it as JSON.
 pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Value {
-    let LocatedNode { project, node, parent, children, .. } = located;
+    let LocatedNode { project, node, parent, children, later_changes, .. } = located;
     let period = node.id.period();
     let title = truncate_bytes(&node.title, TITLE_BYTES_MAX);
     let open = if node.open { ", still open" } else { "" };
@@ -83,12 +83,19 @@ pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Val
     lines.push(format!("{} ({name}{open})", node.id));
     lines.push(title.clone());
     let mut bullets = Vec::new();
-    for bullet in &node.bullets {
+    for (index, bullet) in node.bullets.iter().enumerate() {
         let text = truncate_bytes(&bullet.text, BULLET_BYTES_MAX);
         let grips: Vec<&str> = bullet.grips.iter().map(GripId::as_str).collect();
         let mark = if bullet.unsupported { " (unsupported)" } else { "" };
-        lines.push(format!("- {text}{mark} [{}]", grips.join(" ")));
+        let change = later_changes.get(index).copied().flatten();
+        let changed = change
+            .map(|change| format!(" (changed again in #{})", change.number))
+            .unwrap_or_default();
+        lines.push(format!("- {text}{mark}{changed} [{}]", grips.join(" ")));
         let mut listed = json!({ "text": text, "grips": grips });
+        if let Some(change) = change {
+            insert_field(&mut listed, "changed_by", change.number.into());
+        }
         if bullet.unsupported {
             insert_field(&mut listed, "unsupported", true.into());
         }

@@ -84,6 +84,21 @@ pub struct SegmentEntry {
     /// The last prompt up to its end that says what is wanted, unless another one wanted something else
     /// after it. A segment that begins in the middle of a turn is about the one of the segment before it.
     pub request: Option<OrderKey>,
+    /// Its turns, in order.
+    pub turns: Vec<TurnEntry>,
+}
+
+/// A turn in the index of its session: enough to tell whether a later one changed what it did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnEntry {
+    /// The first event: the prompt, unless the turn continues one of an earlier segment.
+    pub first: OrderKey,
+    /// Whether it begins with a prompt.
+    pub has_prompt: bool,
+    /// Hashes of the words of its prompt, sorted.
+    pub prompt_words: Vec<u32>,
+    /// Hashes of the paths of the files that it edited, sorted.
+    pub edited_files: Vec<u32>,
 }
 
 /// Why a segment began.

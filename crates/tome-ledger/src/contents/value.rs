@@ -1,6 +1,6 @@
 //! Values of the contents, packed as in codec.rs. Each is the postcard encoding of its struct below,
 //! with the fields in that order; a node of version 1 ends before `work`, a segment of version 1 before the
-//! time and number of its request; the first period of a segment has its fourth bit since version 3. Times are milliseconds; kinds and reasons are codes. Data in the key is
+//! time and number of its request; the first period of a segment has its fourth bit since version 3; its turns follow since version 4. Times are milliseconds; kinds and reasons are codes. Data in the key is
 //! not repeated.
 
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,7 @@ use tome_model::{
     SessionId, Work,
 };
 
-use super::{NodeHeader, SegmentEntry, SegmentStartReason};
+use super::{NodeHeader, SegmentEntry, SegmentStartReason, TurnEntry};
 use crate::codec::{KvLocation, decode, pack, unpack};
 use crate::{LedgerError, OrderKey};
 
@@ -17,7 +17,9 @@ const NODE_VERSION: u8 = 2;
 /// Nodes without facts, written before version 2.
 const NODE_VERSION_WITHOUT_WORK: u8 = 1;
 const HEADER_VERSION: u8 = 1;
-const SEGMENT_VERSION: u8 = 3;
+const SEGMENT_VERSION: u8 = 4;
+/// Before segments knew their turns.
+const SEGMENT_VERSION_WITHOUT_TURNS: u8 = 3;
 /// Before a week could lie in two months.
 const SEGMENT_VERSION_WITHOUT_SHARED_WEEKS: u8 = 2;
 /// Before segments knew the request that they end with.
@@ -232,6 +234,11 @@ struct StoredSegment {
     first_of: u8,
 }
 
+/// Time and number of the first event, whether it is a prompt, words, files.
+type StoredTurn = (u64, u64, bool, Vec<u32>, Vec<u32>);
+
+type StoredTurnRef<'a> = (u64, u64, bool, &'a [u32], &'a [u32]);
+
 const CONTINUES_WEEK: u8 = 8;
 
 const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
@@ -251,25 +258,47 @@ pub(super) fn encode_segment(segment: &SegmentEntry) -> Result<Vec<u8>, LedgerEr
             | if segment.continues_week { CONTINUES_WEEK } else { 0 },
     };
     let request = segment.request.map(|request| (request.at.0, request.seq));
-    pack(SEGMENT_VERSION, &(stored, request))
+    let turns: Vec<StoredTurnRef<'_>> = segment.turns.iter().map(stored_turn).collect();
+    pack(SEGMENT_VERSION, &(stored, request, turns))
         .map_err(|problem| rejected_error(segment.id.as_str(), problem))
+}
+
+fn stored_turn(turn: &TurnEntry) -> StoredTurnRef<'_> {
+    let OrderKey { at, seq } = turn.first;
+    (at.0, seq, turn.has_prompt, &turn.prompt_words, &turn.edited_files)
 }
 
 pub(super) fn decode_segment(
     location: KvLocation<'_>,
     bytes: &[u8],
 ) -> Result<SegmentEntry, LedgerError> {
-    let known =
-        [SEGMENT_VERSION, SEGMENT_VERSION_WITHOUT_SHARED_WEEKS, SEGMENT_VERSION_WITHOUT_REQUEST];
+    let known = [
+        SEGMENT_VERSION,
+        SEGMENT_VERSION_WITHOUT_TURNS,
+        SEGMENT_VERSION_WITHOUT_SHARED_WEEKS,
+        SEGMENT_VERSION_WITHOUT_REQUEST,
+    ];
     let (format, body) = unpack(location, &known, bytes)?;
-    let (read, request): (StoredSegment, Option<(u64, u64)>) = match format {
-        SEGMENT_VERSION_WITHOUT_REQUEST => (decode(location, &body)?, None),
+    let (read, request, turns): (StoredSegment, Option<(u64, u64)>, Vec<StoredTurn>) = match format
+    {
+        SEGMENT_VERSION_WITHOUT_REQUEST => (decode(location, &body)?, None, Vec::new()),
+        SEGMENT_VERSION_WITHOUT_SHARED_WEEKS | SEGMENT_VERSION_WITHOUT_TURNS => {
+            let (read, request) = decode(location, &body)?;
+            (read, request, Vec::new())
+        }
         _ => decode(location, &body)?,
+    };
+    let turn = |(at, seq, has_prompt, prompt_words, edited_files)| TurnEntry {
+        first: OrderKey { at: Millis(at), seq },
+        has_prompt,
+        prompt_words,
+        edited_files,
     };
     let (_, prefix) =
         location.key.split_last_chunk::<16>().ok_or_else(|| location.corrupt("it is too short"))?;
     let (at, seq) = crate::key::split_order_prefix(*prefix);
-    let continues_week = format == SEGMENT_VERSION && read.first_of & CONTINUES_WEEK != 0;
+    let continues_week =
+        format >= SEGMENT_VERSION_WITHOUT_TURNS && read.first_of & CONTINUES_WEEK != 0;
     let code = if continues_week { read.first_of & !CONTINUES_WEEK } else { read.first_of };
     let first_of = match usize::from(code).checked_sub(1) {
         Some(level) => Some(
@@ -289,6 +318,7 @@ pub(super) fn decode_segment(
         first_of,
         continues_week,
         request: request.map(|(at, seq)| OrderKey { at: Millis(at), seq }),
+        turns: turns.into_iter().map(turn).collect(),
     })
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tome_ledger::{
     GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, ProjectionCommit,
-    SegmentEntry, SegmentStartReason, SegmentWrite, StorageEngine,
+    SegmentEntry, SegmentStartReason, SegmentWrite, StorageEngine, TurnEntry,
 };
 use tome_model::{
     Agent, Bullet, EventKind, Fact, FactKind, Grip, GripId, Level, Millis, Node, NodeId, Period,
@@ -271,6 +271,12 @@ pub(crate) fn segment_entry(at: u64, seq: u64) -> SegmentEntry {
         first_of: Some(Level::Week),
         continues_week: false,
         request: Some(order_key(at, seq)),
+        turns: vec![TurnEntry {
+            first: order_key(at, seq),
+            has_prompt: true,
+            prompt_words: vec![3, u32::MAX],
+            edited_files: vec![7],
+        }],
     }
 }
 

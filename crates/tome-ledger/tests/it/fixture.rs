@@ -132,7 +132,9 @@ fn a_store_with_segments_of_version_2_opens() {
     let ledger = open_contents(&newer_contents_folder(), &harness);
     let known = ledger.segments(PROJECT, &session("s1"), contents::order_key(0, 0));
     let known: Vec<_> = known.map(Result::unwrap).collect();
-    assert_eq!(known, [contents::segment_entry(7, 3)]);
+    // And before segments knew their turns.
+    let expected = SegmentEntry { turns: Vec::new(), ..contents::segment_entry(7, 3) };
+    assert_eq!(known, [expected]);
     let node = contents::node(&contents::segment_id(7), 1, true, "a segment");
     assert_eq!(ledger.node(PROJECT, &node.id, None).unwrap(), Some(node));
 }
@@ -155,7 +157,8 @@ fn a_store_with_contents_opens() {
     let known = ledger.segments(PROJECT, &session("s1"), contents::order_key(0, 0));
     let known: Vec<_> = known.map(Result::unwrap).collect();
     // And before segments knew their request.
-    assert_eq!(known, [SegmentEntry { request: None, ..contents::segment_entry(7, 3) }]);
+    let entry = contents::segment_entry(7, 3);
+    assert_eq!(known, [SegmentEntry { request: None, turns: Vec::new(), ..entry }]);
     assert_eq!(ledger.cursor("contents").unwrap(), 5);
     assert_eq!(ledger.memo("contents").unwrap(), "scheme 1");
 

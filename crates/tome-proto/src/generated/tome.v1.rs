@@ -1156,6 +1156,9 @@ pub struct Bullet {
     /// The numbers of the events that the grips quote, without repetitions.
     #[prost(uint64, repeated, tag = "4")]
     pub numbers: ::prost::alloc::vec::Vec<u64>,
+    /// The number of the last prompt whose turn changed what the bullet tells; 0 if none did.
+    #[prost(uint64, tag = "5")]
+    pub changed_by: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Grip {

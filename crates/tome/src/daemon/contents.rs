@@ -400,15 +400,19 @@ fn entry_to_wire(entry: ContentsEntry) -> v1::TocEntry {
 }
 
 pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
-    let LocatedNode { project, node, parent, children, mut sources } = found;
+    let LocatedNode { project, node, parent, children, mut sources, mut later_changes } = found;
     sources.resize(node.bullets.len(), Vec::new());
+    later_changes.resize(node.bullets.len(), None);
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
-    let bullets = node.bullets.into_iter().zip(sources).map(|(bullet, numbers)| v1::Bullet {
+    let details = sources.into_iter().zip(later_changes);
+    let bullets = node.bullets.into_iter().zip(details);
+    let bullets = bullets.map(|(bullet, (numbers, changed))| v1::Bullet {
         text: bullet.text,
         grips: bullet.grips.into_iter().map(Into::into).collect(),
         unsupported: bullet.unsupported,
         numbers,
+        changed_by: changed.map_or(0, |change| change.number),
     });
     v1::Node {
         project,

@@ -3,14 +3,14 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use tome_model::{Event, EventKind, FileAction, Role};
+use tome_model::{Event, EventKind, FileAction, Role, Tool};
 
 use crate::extract::answers::answer::find_conclusion;
 use crate::extract::answers::answer_score::SURE;
 use crate::extract::answers::statement::AnswerSentence;
-use crate::extract::commands::command_run::{CommandRun, parse_command_runs};
+use crate::extract::commands::command_run::{CommandRun, find_command_line, parse_command_runs};
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
-use crate::extract::files::touched_files::{parse_patch_files, parse_touched_files};
+use crate::extract::files::touched_files::{TouchedFile, parse_patch_files, parse_touched_files};
 use crate::extract::git::commits::{
     FinishedRebase, MadeCommit, NamedPull, count_undone_commits, find_commits,
     find_finished_rebase, find_pulls,
@@ -233,19 +233,13 @@ impl<'a> Turn<'a> {
         if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult) {
             return;
         }
-        for file in parse_touched_files(event, tool) {
+        for file in find_touched_files(event, tool) {
             self.add_file(at, file.path, file.raw, file.action);
         }
-        let runs = parse_command_runs(at, event, tool);
-        if let Some(line) = crate::extract::commands::command_run::find_command_line(tool)
-            && line.contains("*** Begin Patch")
-        {
-            for file in parse_patch_files(line) {
-                self.add_file(at, file.path, file.raw, file.action);
-            }
+        if find_shell_patch(tool).is_some() {
             return;
         }
-        self.runs.extend(runs);
+        self.runs.extend(parse_command_runs(at, event, tool));
         self.pulls.extend(find_pulls(at, event, tool));
         if let Some(rebase) = find_finished_rebase(at, event, tool) {
             self.branch = rebase.branch.or(self.branch);
@@ -367,6 +361,31 @@ impl<'a> Turn<'a> {
         let event = earlier.get(before)?;
         Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
     }
+}
+
+/// The patch that a shell command applies.
+fn find_shell_patch(tool: &Tool) -> Option<&str> {
+    find_command_line(tool).filter(|line| line.contains("*** Begin Patch"))
+}
+
+/// The files that a tool call touched, by its own name or by a patch that a shell applied.
+fn find_touched_files<'a>(event: &'a Event, tool: &'a Tool) -> Vec<TouchedFile<'a>> {
+    let mut files = parse_touched_files(event, tool);
+    files.extend(find_shell_patch(tool).into_iter().flat_map(parse_patch_files));
+    files
+}
+
+/// The paths of the files that an event changed, created or deleted.
+pub(crate) fn find_changed_paths(event: &Event) -> Vec<&str> {
+    let Some(tool) = event.tool.as_ref().filter(|_| event.kind == EventKind::ToolResult) else {
+        return Vec::new();
+    };
+    let has_run = !matches!(
+        read_outcome(event, tool),
+        ToolOutcome::Rejected | ToolOutcome::NotRun | ToolOutcome::NoResult
+    );
+    let files = find_touched_files(event, tool).into_iter();
+    files.filter(|file| has_run && file.action != FileAction::Read).map(|file| file.path).collect()
 }
 
 /// Whether the agent marked a message as the end of its turn.

@@ -3,6 +3,7 @@
 
 mod catch_up;
 mod determinism;
+mod later_changes;
 mod memory;
 mod reading;
 mod rewrite;

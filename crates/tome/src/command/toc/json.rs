@@ -49,6 +49,9 @@ pub fn node_json(node: &v1::Node) -> Value {
 
 fn bullet_json(bullet: &v1::Bullet) -> Value {
     let mut fields = object_fields(json!({"text": bullet.text, "grips": bullet.grips}));
+    if bullet.changed_by != 0 {
+        fields.insert("changed_by".to_owned(), bullet.changed_by.into());
+    }
     if bullet.unsupported {
         fields.insert("unsupported".to_owned(), true.into());
     }

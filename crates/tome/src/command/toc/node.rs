@@ -103,7 +103,11 @@ pub fn print_brief(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std
 /// Prints a bullet with the numbers of the events that support it.
 fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::io::Result<()> {
     let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
-    let text = format!("{} {}", one_line(&bullet.text, 400), numbers.join(" "));
+    let changed = match bullet.changed_by {
+        0 => String::new(),
+        number => format!(" (changed again in #{number})"),
+    };
+    let text = format!("{} {}{changed}", one_line(&bullet.text, 400), numbers.join(" "));
     print_hanging(out, "  • ", 4, &text, width)?;
     if bullet.unsupported {
         writeln!(out, "    {YELLOW}not supported by any event{RESET}")
