@@ -1,4 +1,4 @@
-//! Finds out whether a later turn of a session changed what a statement tells.
+//! Finds out whether a later turn of a session changed the files of a result again.
 //!
 //! A segment is written before that happens, so the answer is computed when a page is read, from an outline of
 //! each turn in the index of its session: the words of its prompt and the files that it changed, as hashes.
@@ -8,7 +8,7 @@ use tome_model::{Event, FactKind, GripId, Millis, Node, SessionId};
 use tome_text::first_chars;
 
 use crate::extract::{TermSet, cut_turns, find_changed_paths, is_prompt, prompt_text};
-use crate::resegment::mark_before;
+use crate::segment::mark_before;
 use tome_home::HomeError;
 
 /// Characters of a prompt whose words count; what follows is mostly pasted.
@@ -22,7 +22,7 @@ const TURN_SEGMENTS_MAX: usize = 20;
 /// Words of a statement that a later prompt must have, to be about the same.
 const SHARED_WORDS_MIN: usize = 2;
 
-/// A later turn that changed what a statement tells.
+/// A later turn about a result, which changed files that the turn of the result had changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaterChange {
     /// The number of its prompt.
@@ -53,7 +53,7 @@ pub(crate) fn outline_turns(events: &[Event], order_keys: &[OrderKey]) -> Vec<Tu
     cut_turns(events).into_iter().filter_map(outline).collect()
 }
 
-/// For each bullet of a page, the latest turn that changed what it tells.
+/// For each result on a page, the latest turn about it that changed its files again.
 pub(crate) fn find_later_changes(
     ledger: &Ledger,
     project: &str,

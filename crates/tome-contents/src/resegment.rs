@@ -17,7 +17,8 @@ use super::extract::{changes_subject, is_prompt, names_request};
 use super::later_change::outline_turns;
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
-    EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
+    EventWeight, SegmentCutter, continues_previous, ends_segment, mark_before, overlap_len,
+    weigh_event,
 };
 use super::{ContentsSettings, SegmentInput, Summarizer};
 use tome_home::HomeError;
@@ -541,11 +542,6 @@ fn first_counts(segment: &SegmentEntry) -> [u64; 4] {
 
 fn changed_day(project: &str, segment: &NodeId) -> Option<(String, Period)> {
     segment.day().map(|day| (project.to_owned(), day))
-}
-
-/// The position right before another one. Sequence numbers begin at 1.
-pub(super) fn mark_before(mark: OrderKey) -> OrderKey {
-    OrderKey { seq: mark.seq.saturating_sub(1), ..mark }
 }
 
 fn mark_after(mark: OrderKey) -> OrderKey {

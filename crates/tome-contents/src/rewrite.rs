@@ -13,7 +13,8 @@ use tome_model::{Event, Level, Millis, Node, NodeId, Period};
 use super::extract::names_request;
 use super::limits::REWRITE_SCANNED_MAX;
 use super::pending_changes::CONTENTS_PROJECTION;
-use super::resegment::{SessionReader, mark_before};
+use super::resegment::SessionReader;
+use super::segment::mark_before;
 use super::{
     ContentsSettings, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,
 };

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use tome_ledger::SegmentStartReason;
+use tome_ledger::{OrderKey, SegmentStartReason};
 use tome_model::{Event, EventKind, Millis, Period};
 use tome_text::{token_units, units_to_tokens};
 
@@ -14,6 +14,11 @@ use super::ContentsSettings;
 use super::event_text::event_texts;
 use super::extract::is_prompt;
 use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX, TURN_WEIGHT_FACTOR};
+
+/// The position right before another one. Sequence numbers begin at 1.
+pub(super) fn mark_before(mark: OrderKey) -> OrderKey {
+    OrderKey { seq: mark.seq.saturating_sub(1), ..mark }
+}
 
 /// Estimated size of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,8 +4,7 @@ use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{CommandOutcome, Event, FactKind, FileAction, Millis, Node, NodeId};
 
 use super::extract::{is_prompt, read_activity};
-use super::resegment::mark_before;
-use super::segment::continues_previous;
+use super::segment::{continues_previous, mark_before};
 use tome_home::HomeError;
 
 /// How many events before a segment to search for the prompt of its first turn.

@@ -6,6 +6,7 @@ use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
 
+use crate::extract::stands_alone;
 use tome_home::HomeError;
 
 /// Characters of an id that a list shows at least.
@@ -163,7 +164,7 @@ impl SessionQuery {
                 let own = work.facts_of(FactKind::Title);
                 titles.extend(own.map(|title| (title.weight, title.text.clone())));
                 let own = work.facts_of(FactKind::Outcome);
-                let own = own.filter(|fact| self.overlaps(fact.at, fact.at));
+                let own = own.filter(|fact| stands_alone(fact) && self.overlaps(fact.at, fact.at));
                 outcomes.extend(own.map(|fact| (fact.weight, fact.text.clone())));
                 self.add_facts(ledger, &stats.project, work, &mut listing)?;
                 if !self.words.is_empty() {

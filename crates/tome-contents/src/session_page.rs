@@ -196,7 +196,7 @@ fn mark_later_changes(turns: &mut [SessionTurn], events: &[Event]) {
         let answer = turn.answer_event.as_ref().and_then(|id| index_of.get(id));
         let change = answer.and_then(|answer| find_changing_turn(&outlines, key(*answer), text));
         if let Some(place) = change.and_then(|change| place_of.get(&change.number)) {
-            text.push_str(&format!(" (changed again in turn {place})"));
+            text.push_str(&format!(" (files changed again in turn {place})"));
         }
     }
 }

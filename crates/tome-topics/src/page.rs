@@ -480,7 +480,7 @@ fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageF
 
 /// Whether two texts answer the same request, or most words of the shorter one are in the other.
 fn is_alike(a: &str, b: &str) -> bool {
-    let request = |text: &str| text.split_once(" — ").map(|(request, _)| request.to_owned());
+    let request = |text: &str| text.split_once(" → ").map(|(request, _)| request.to_owned());
     if request(a).is_some_and(|own| request(b).is_some_and(|other| own == other)) {
         return true;
     }

@@ -50,7 +50,7 @@ pub(crate) use self::pages::draft_activity::read_activity;
 pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
 pub(crate) use self::pages::title::{changes_subject, names_request};
-pub use self::pages::work::{find_work_outcome, find_work_title};
+pub use self::pages::work::{find_work_outcome, find_work_title, stands_alone, strip_request};
 pub use self::turns::reaction::skip_acknowledgment;
 pub(crate) use self::turns::turn::find_changed_paths;
 pub use self::turns::turn::{cut_turns, is_prompt, is_task_list_tool};

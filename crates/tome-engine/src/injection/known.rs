@@ -4,7 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_contents::{Instruction, ListedInstruction, find_work_outcome, find_work_title};
+use tome_contents::{
+    Instruction, ListedInstruction, find_work_outcome, find_work_title, stands_alone,
+};
 use tome_ledger::Ledger;
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
 
@@ -263,7 +265,8 @@ fn describe_branch(work: &Work) -> Vec<String> {
         let text = quote_line(&title.text, TEXT_CHARS_MAX);
         lines.push(format!("- So far{commits}: {text}{}", format_citation(title)));
     }
-    let mut outcomes: Vec<&Fact> = work.facts_of(FactKind::Outcome).collect();
+    let outcomes = work.facts_of(FactKind::Outcome);
+    let mut outcomes: Vec<&Fact> = outcomes.filter(|fact| stands_alone(fact)).collect();
     outcomes.sort_by_key(|fact| std::cmp::Reverse(fact.at));
     outcomes.truncate(OUTCOMES_MAX);
     outcomes.reverse();

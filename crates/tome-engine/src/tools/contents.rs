@@ -89,7 +89,7 @@ pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Val
         let mark = if bullet.unsupported { " (unsupported)" } else { "" };
         let change = later_changes.get(index).copied().flatten();
         let changed = change
-            .map(|change| format!(" (changed again in #{})", change.number))
+            .map(|change| format!(" (files changed again in #{})", change.number))
             .unwrap_or_default();
         lines.push(format!("- {text}{mark}{changed} [{}]", grips.join(" ")));
         let mut listed = json!({ "text": text, "grips": grips });

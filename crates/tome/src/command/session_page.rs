@@ -176,14 +176,6 @@ fn print_turn(
     Ok(())
 }
 
-/// The conclusion of an outcome, which may repeat the request before it.
-pub fn strip_request(outcome: &str) -> &str {
-    match outcome.split_once(" — ") {
-        Some((_, conclusion)) if !conclusion.trim().is_empty() => conclusion,
-        _ => outcome,
-    }
-}
-
 pub fn session_json(session: &v1::Session) -> Value {
     json!({
         "session_id": session.id, "short_id": session.short_id, "agent": session.agent,

@@ -205,7 +205,7 @@ pub(crate) fn find_option_choice(
     if options.next().is_some() || has_inline_option(answer, raw, label) {
         return None;
     }
-    if is_navigation(option) || offers_next_steps(answer, raw) {
+    if is_navigation(option) || is_chore(option) || offers_next_steps(answer, raw) {
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
@@ -231,6 +231,16 @@ pub(crate) fn find_option_choice(
 fn has_inline_option(answer: &str, chosen: &str, label: &str) -> bool {
     let mark = format!("[{}]", label.to_lowercase());
     answer.lines().any(|line| line != chosen && to_lower(line).contains(&mark))
+}
+
+/// Whether an option is a step of the work that decides nothing about the product.
+fn is_chore(option: &str) -> bool {
+    #[rustfmt::skip]
+    const CHORES: &[&str] = &[
+        "run", "re-run", "rerun", "commit", "push", "validate", "verify", "deploy", "restart", "open", "show",
+    ];
+    let option = option.trim_start_matches(|c: char| !c.is_alphanumeric());
+    begins_with_any(option, CHORES)
 }
 
 /// Whether an option only leads on through a dialog.

@@ -7,9 +7,9 @@ use crate::Evidence;
 use crate::extract::language::text::cut_excerpt;
 
 /// Characters of a fact's text.
-pub(crate) const FACT_CHARS_MAX: usize = 200;
+pub(crate) const FACT_CHARS_MAX: usize = 300;
 /// Separates a request from its conclusion.
-pub(crate) const QUESTION_END: &str = " — ";
+pub(crate) const QUESTION_END: &str = " → ";
 /// Weight of a failure that was no lasting trouble: shown if nothing else is.
 pub(crate) const PASSING_TROUBLE: u32 = 1;
 

@@ -5,9 +5,11 @@ use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
 use crate::extract::answers::answer::{
-    begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
+    begins_with_pronoun, find_conclusion, is_check_report, is_empty_phrase, is_generic_sentence,
+    names_subject,
 };
-use crate::extract::commands::failures::render_failure_message;
+use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::commands::failures::{render_failure_message, score_failure};
 use crate::extract::facts::checks::add_checks;
 use crate::extract::facts::choices::{
     find_choices, find_chosen_answer, find_consent, find_option_choice,
@@ -26,20 +28,33 @@ use crate::extract::language::prose::prompt_text;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::has_name;
 use crate::extract::language::text::{begins_with_any, plain_text, to_lower};
-use crate::extract::turns::changed_files::{changed_files, render_changes};
+use crate::extract::turns::changed_files::{
+    changed_files, render_changes, render_changes_without_counts,
+};
 use crate::extract::turns::reaction::Reaction;
 use crate::extract::turns::replaced::find_replaced;
 use crate::extract::turns::request::{UserRequest, refers_by_number, reports_trouble};
 use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Characters of a request before its conclusion.
-const QUESTION_CHARS_MAX: usize = 80;
+const QUESTION_CHARS_MAX: usize = 110;
+/// Characters of a conclusion that is judged.
+const RESULT_CHARS_MAX: usize = 200;
 /// Of a longer request, the beginning would not say enough.
 const QUESTION_CUT_MAX: usize = 160;
 /// A result weighs more than the report of a check.
 pub(crate) const OUTCOME_WEIGHT_MIN: u32 = 4;
+/// A sentence with a lower score says nothing about what came out.
+pub(crate) const UNSURE_SCORE_MIN: i32 = 200;
+/// Weight of the report of a check.
+const CHECK_WEIGHT: u32 = 2;
+/// Weight of a result that only its request makes worth telling.
+pub(crate) const DOUBTFUL_WEIGHT: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
+
+/// Files named beside a request without a conclusion.
+const FILES_SHOWN_MAX: usize = 3;
 
 /// Before what an agent only proposes to do.
 pub(crate) const PROPOSED: &str = "Proposed: ";
@@ -80,10 +95,8 @@ pub(crate) fn collect_facts<'a>(
         // A session that was only resumed begins a turn without a prompt.
         let mut later = turns.get(index + 1..).unwrap_or_default().iter();
         let prompt = later.find_map(|turn| events.get(turn.prompt?)).or(next_prompt);
-        match &turn.conclusion {
-            Some(_) => facts.extend(find_outcome(turn, next, prompt, events)),
-            None => facts.extend(find_request(turn)),
-        }
+        let outcome = find_outcome(turn, next, prompt, events);
+        facts.extend(outcome.or_else(|| find_request(turn)));
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
             let chosen = chosen.or_else(|| find_chosen_answer(before, turn, events));
@@ -96,6 +109,7 @@ pub(crate) fn collect_facts<'a>(
                     || turn.rebase.as_ref().is_some_and(|rebase| rebase.event == fact.event)
             };
             facts.extend(own.into_iter().filter(holds));
+            facts.extend(find_request(turn).filter(|request| request.text.contains(QUESTION_END)));
         }
     }
     add_problems(&turns, events, &mut facts);
@@ -194,24 +208,29 @@ pub(crate) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
     }
 }
 
-/// A request and the conclusion of its answer.
+/// A request and the conclusion of its answer. What readers would hardly find true and useful alone is kept only
+/// beside its request, with a weight that nothing but the page of its segment accepts.
 fn find_outcome(
     turn: &Turn<'_>,
     next: Option<&Turn<'_>>,
     next_prompt: Option<&Event>,
     events: &[Event],
 ) -> Option<DraftFact> {
-    let (at, conclusion) = turn.conclusion.as_ref()?;
-    let request = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
-    let request = request.filter(|request| belongs_together(request, &conclusion.text, turn));
     // The words at a rejected call asked for something else.
-    let request = request.filter(|_| turn.rejections.is_empty());
-    let shorten = |text: &str| cut_clause(text, QUESTION_CHARS_MAX);
-    let subject = request.map(|request| (request.event, request.raw, shorten(&request.text)));
+    let request = turn.request.as_ref().filter(|_| turn.rejections.is_empty());
+    let unsure = match (&turn.conclusion, request) {
+        (None, Some(request)) if is_readable(request, turn) => find_unsure_result(turn, events),
+        _ => None,
+    };
+    let (at, conclusion) = turn.conclusion.as_ref().or(unsure.as_ref())?;
+    let sure = request.filter(|request| is_worth_repeating(request, turn));
+    let sure = sure.filter(|request| belongs_together(request, &conclusion.text, turn));
+    let request = sure.or_else(|| request.filter(|request| is_readable(request, turn)));
+    let subject = request.map(|request| {
+        let text = cut_clause(&request.text, QUESTION_CHARS_MAX);
+        (request.event, request.raw, text)
+    });
     let subject = subject.or_else(|| find_pasted_failure(turn, &conclusion.text));
-    // Beside the request there is no space for the sentence that limits the conclusion.
-    let stands_alone = conclusion.has_caveat && !begins_with_reference(&conclusion.lead);
-    let subject = subject.filter(|_| !stands_alone);
     // A proposal that is no answer to a question reads as if it had been carried out.
     if turn.is_proposal() {
         return None;
@@ -223,11 +242,11 @@ fn find_outcome(
             let question = text.trim_end_matches(['.', '。', ':', '：', ' ']);
             let question = capitalize(&question.replace(QUESTION_END, ", "));
             let room = FACT_CHARS_MAX.saturating_sub(question.chars().count() + QUESTION_END.len());
-            format!("{question}{QUESTION_END}{}", conclusion.render(room.max(80)))
+            format!("{question}{QUESTION_END}{}", conclusion.render(room))
         }
         None if begins_with_reference(&conclusion.lead) => return None,
-        // Its own dash must not look like the one after a request.
-        None => conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " – "),
+        // Its own arrow must not look like the one after a request.
+        None => conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " -> "),
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     // A conclusion about "3 and 7" needs a name of its own.
@@ -244,24 +263,49 @@ fn find_outcome(
     let next_prompt = next_prompt.map(|prompt| prompt_text(&prompt.text));
     let has_edits = |turn: &Turn<'_>| turn.files.iter().any(|file| file.action != FileAction::Read);
     let result = TurnResult {
-        text: &conclusion.render(FACT_CHARS_MAX),
+        text: &conclusion.render(RESULT_CHARS_MAX),
         sentence_score: conclusion.score,
         has_items: !conclusion.items.is_empty(),
         next_prompt: next_prompt.as_deref(),
         next_has_edits: next.is_some_and(has_edits),
         answer: events.get(*at).map_or("", |event| event.text.as_str()),
         prompt: &turn.prompt_text(events),
-        has_request: text.contains(QUESTION_END),
+        has_request: sure.is_some(),
         answers_question: turn.request.as_ref().is_some_and(|one| one.text.ends_with(['?', '？'])),
         has_edits: has_edits(turn),
     };
     // Of a long turn, a later segment has only the end.
-    if turn.prompt.is_some() && result.is_doubtful() {
+    let is_doubtful = unsure.is_some() || turn.prompt.is_some() && result.is_doubtful();
+    if is_doubtful && request.is_none() {
         return None;
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
-    let weight = if checks { 2 } else { weigh_outcome(turn, next, &text, result.doubt()) };
+    let weight = match (is_doubtful, checks) {
+        (true, _) => DOUBTFUL_WEIGHT,
+        (false, true) => CHECK_WEIGHT,
+        (false, false) => weigh_outcome(turn, next, &text, result.doubt()),
+    };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
+}
+
+/// The sentence of an answer that most likely tells what came out, if none surely does.
+fn find_unsure_result<'a>(
+    turn: &Turn<'a>,
+    events: &'a [Event],
+) -> Option<(usize, AnswerSentence<'a>)> {
+    let (at, _) = turn.final_answer(events)?;
+    let prompt = turn.prompt_text(events);
+    let found = find_conclusion(&turn.answer_parts, &prompt, turn.has_work())?;
+    (found.score >= UNSURE_SCORE_MIN).then_some((at, found))
+}
+
+/// Whether a request tells a reader what its turn was about.
+fn is_readable(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
+    !request.pasted
+        && request.weight >= 2
+        && turn.reaction != Reaction::Confirmation
+        && count_words(&request.text) >= 3
+        && !refers_by_number(&request.text)
 }
 
 /// Weighs what a turn came to as the result of its session: by the work that it took, and by how much the
@@ -324,7 +368,7 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && is_main_clause(request.text.trim_end_matches([':', '：']))
 }
 
-/// A request without a conclusion.
+/// A request without a conclusion that is told, and the files that were changed for it.
 fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
     let says = request.weight >= 4
@@ -334,9 +378,22 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
         && !refers_by_number(&request.text)
         && !request.text.ends_with(['?', '？', '吗', '嗎', '呢', 'か'])
         && is_main_clause(&request.text);
-    let evidence = vec![build_evidence(request.event, request.raw)];
-    let text = capitalize(&request.text);
-    says.then(|| DraftFact::new(FactKind::Request, &text, request.weight, evidence)).flatten()
+    let changed = changed_files(std::slice::from_ref(turn));
+    let changes = render_changes_without_counts(&changed, FILES_SHOWN_MAX);
+    let changes = changes.filter(|_| is_readable(request, turn) && !turn.is_interrupted);
+    let mut evidence = vec![build_evidence(request.event, request.raw)];
+    let text = match changes {
+        Some(changes) => {
+            let files = changed.iter().take(FILES_SHOWN_MAX);
+            evidence.extend(files.map(|file| build_evidence(file.event, file.raw)));
+            let request = request.text.replace(QUESTION_END, ", ");
+            let request = capitalize(&cut_clause(&request, QUESTION_CHARS_MAX));
+            format!("{}{QUESTION_END}{changes}", request.trim_end_matches(['.', ':', ' ']))
+        }
+        None if says => capitalize(&request.text.replace(QUESTION_END, " -> ")),
+        None => return None,
+    };
+    DraftFact::new(FactKind::Request, &text, request.weight, evidence)
 }
 
 /// A choice of the agent that its final answer gives a reason for.
@@ -363,7 +420,10 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
             && (7..=40).contains(&count_words(text))
             && !text.ends_with(['?', ':'])
             && !begins_with_pronoun(text)
-            && !begins_with_any(text, &["agreed"]);
+            && !begins_with_any(text, &["agreed"])
+            // What went wrong because of a choice is no decision.
+            && score_failure(text) == 0
+            && !lower.contains("mistake");
         let evidence = || vec![build_evidence(at, sentence.raw)];
         fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(text), 5, evidence()))?
     })

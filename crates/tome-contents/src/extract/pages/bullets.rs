@@ -3,13 +3,15 @@
 use tome_model::FactKind;
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE};
+use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
+use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
 use crate::extract::language::similarity::{Statement, is_similar};
-use crate::extract::pages::title::{FROM_TASK, is_ceremony};
+use crate::extract::pages::title::is_ceremony;
+use crate::extract::pages::work::repeats_request;
 use crate::{SummaryBullet, Support};
 
-pub(crate) const BULLETS_MAX: usize = 5;
-pub(crate) const BULLET_CHARS_MAX: usize = 220;
+pub(crate) const BULLETS_MAX: usize = 7;
+pub(crate) const BULLET_CHARS_MAX: usize = 320;
 /// A text that repeats the title and is not longer by this says no more.
 const LONGER_CHARS_MIN: usize = 30;
 
@@ -17,24 +19,36 @@ const LONGER_CHARS_MIN: usize = 30;
 pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
     match kind {
         FactKind::Commit => (60, 2),
-        FactKind::Outcome => (50, 3),
+        FactKind::Outcome => (50, 5),
         FactKind::Decision => (46, 2),
         FactKind::Problem => (44, 2),
         FactKind::Open => (42, 1),
         FactKind::PullRequest => (40, 1),
         FactKind::Convention => (38, 1),
         FactKind::Check => (10, 0),
-        // Without the work that was corrected, readers learned nothing from two of three corrections, and
-        // without an answer, from half of the requests.
+        FactKind::Request => (20, 3),
+        // Without the work that was corrected, readers learned nothing from two of three corrections.
         // Names of files alone do not say what was changed.
-        FactKind::Change | FactKind::Correction | FactKind::Request | FactKind::Title => (0, 0),
+        FactKind::Change | FactKind::Correction | FactKind::Title => (0, 0),
     }
 }
 
-/// Whether a fact may be a bullet: no passing failure, and no commit that is a mere step of the work.
+/// How much a fact matters on a page.
+pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
+    const DOUBTFUL_RANK: u32 = 18;
+    if kind == FactKind::Outcome && weight <= DOUBTFUL_WEIGHT {
+        return DOUBTFUL_RANK;
+    }
+    rank_kind(kind).0 + weight.min(40) / 2
+}
+
+/// Whether a fact may be a bullet: no passing failure, no request without what came of it, and no commit that is
+/// a mere step of the work.
 pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
     let is_step = match kind {
         FactKind::Commit => is_ceremony(text),
+        // Without an answer, half of the requests told readers nothing.
+        FactKind::Request => !text.contains(QUESTION_END),
         FactKind::Problem => weight <= PASSING_TROUBLE,
         _ => false,
     };
@@ -48,13 +62,14 @@ pub(crate) fn label_fact(kind: FactKind, text: &str) -> String {
         FactKind::Decision => "Decided: ",
         FactKind::Open => "Open: ",
         FactKind::Convention => "Rule of the user: ",
-        FactKind::Request => "Asked: ",
+        FactKind::Request if !text.contains(QUESTION_END) => "Asked: ",
         FactKind::Title
         | FactKind::Correction
         | FactKind::Check
         | FactKind::PullRequest
         | FactKind::Problem
         | FactKind::Outcome
+        | FactKind::Request
         | FactKind::Change => "",
     };
     format!("{label}{text}")
@@ -73,7 +88,7 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         .iter()
         .filter(|fact| is_worth_bullet(fact.kind, &fact.text, fact.weight) && !is_open(fact))
         .collect();
-    ranked.sort_by_key(|fact| std::cmp::Reverse(rank_kind(fact.kind).0 + fact.weight.min(40) / 2));
+    ranked.sort_by_key(|fact| std::cmp::Reverse(rank_fact(fact.kind, fact.weight)));
     let heading = title.map(|title| Statement::new(&title.text));
     let mut chosen: Vec<&DraftFact> = Vec::new();
     let mut stated: Vec<Statement<'_>> = Vec::new();
@@ -94,10 +109,6 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         // A failure that was no lasting trouble tells more than nothing.
         chosen.extend(facts.iter().rfind(|fact| fact.kind == FactKind::Problem && !is_open(fact)));
     }
-    if chosen.is_empty() {
-        // The evidence of the title would be shown nowhere else.
-        chosen.extend(title.filter(|title| title.weight >= FROM_TASK));
-    }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);
         chosen.push(open);
@@ -111,10 +122,23 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     chosen
         .into_iter()
         .map(|fact| SummaryBullet {
-            text: truncate_words(&label_fact(fact.kind, &fact.text), BULLET_CHARS_MAX),
+            text: truncate_words(&render_fact(shown, fact), BULLET_CHARS_MAX),
             support: Support::Excerpts(fact.evidence.clone()),
         })
         .collect()
+}
+
+/// A fact with its label, without the request before a result if the title says it.
+fn render_fact(title: &str, fact: &DraftFact) -> String {
+    match fact.text.split_once(QUESTION_END) {
+        Some((request, result))
+            if matches!(fact.kind, FactKind::Outcome | FactKind::Request)
+                && repeats_request(title, request) =>
+        {
+            result.to_owned()
+        }
+        _ => label_fact(fact.kind, &fact.text),
+    }
 }
 
 /// Whether the title is a commit's subject and another bullet names its hash.

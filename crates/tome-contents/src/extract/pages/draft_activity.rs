@@ -12,7 +12,7 @@ use crate::extract::commands::command_run::{CommandRun, find_command_line};
 use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::draft_fact::DraftFact;
-use crate::extract::facts::segment_facts::collect_facts;
+use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, collect_facts};
 use crate::extract::pages::title::{FROM_FILES, add_titles, choose_title};
 use crate::extract::turns::turn::{Turn, read_turns};
 
@@ -97,7 +97,10 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
     });
     EventActivity {
         branch: segment.branch.map(str::to_owned),
-        facts: facts.filter(|fact| fact.kind != FactKind::Title).collect(),
+        facts: facts
+            .filter(|fact| fact.kind != FactKind::Title)
+            .filter(|fact| fact.kind != FactKind::Outcome || fact.weight > DOUBTFUL_WEIGHT)
+            .collect(),
         turns,
     }
 }

@@ -11,7 +11,7 @@ use crate::extract::facts::draft_fact::QUESTION_END;
 use crate::extract::language::keywords::KEYWORDS_MAX;
 use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
-    BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_kind,
+    BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
 use crate::extract::pages::title::{FROM_REBASE, FROM_TASK, is_from_conversation, weigh_for_day};
 use crate::extract::pages::work::{
@@ -25,6 +25,8 @@ const WORK_MAX: usize = 40;
 const FACTS_PER_KIND_MAX: usize = 6;
 const SESSIONS_MAX: usize = 8;
 const BULLETS_MAX: usize = 6;
+/// Bullets of a day with one piece of work.
+const DAY_BULLETS_MAX: usize = 8;
 const TITLE_CHARS_MAX: usize = 120;
 /// Pieces of work named for a month of a year.
 const MONTH_WORK_MAX: usize = 3;
@@ -245,7 +247,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
             )
         })
         .collect();
-    more.sort_by_key(|fact| Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at)));
+    more.sort_by_key(|fact| Reverse((rank_fact(fact.kind, fact.weight), fact.at)));
     for fact in more {
         if bullets.len() >= BULLETS_MAX.min(5) {
             break;
@@ -287,13 +289,15 @@ fn contains_text(known: &str, text: &str) -> bool {
 }
 
 /// A period with one piece of work: its facts, in order of time. The longer the period, the fewer; failures
-/// and their fixes are shown only in a day.
+/// and their fixes are shown only in a day, and what has no result only in its segment.
 fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let bullets_max = match level {
         Level::Year | Level::Month | Level::Week => 4,
-        Level::Day | Level::Segment => BULLETS_MAX,
+        Level::Day | Level::Segment => DAY_BULLETS_MAX,
     };
-    let is_shown = |fact: &&Fact| level == Level::Day || fact.kind != FactKind::Problem;
+    let is_shown = |fact: &&Fact| {
+        fact.kind != FactKind::Request && (level == Level::Day || fact.kind != FactKind::Problem)
+    };
     let title = work.title();
     let heading = Statement::new(title);
     let mut ranked: Vec<&Fact> = work
@@ -310,7 +314,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         fact.kind == FactKind::Problem && open.is_some_and(shows)
     };
     ranked.retain(|fact| !is_open(fact));
-    ranked.sort_by_key(|fact| Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at)));
+    ranked.sort_by_key(|fact| Reverse((rank_fact(fact.kind, fact.weight), fact.at)));
     let mut chosen: Vec<&Fact> = Vec::new();
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {

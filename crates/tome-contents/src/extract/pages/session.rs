@@ -8,7 +8,9 @@ use tome_text::{collapse_whitespace, truncate_words};
 use crate::extract::answers::answer::{find_closing_question, find_conclusion, find_statement};
 use crate::extract::answers::statement::end_lead;
 use crate::extract::facts::overturned::is_corrected;
-use crate::extract::facts::segment_facts::{PROPOSED, collect_facts, describe_rebase};
+use crate::extract::facts::segment_facts::{
+    PROPOSED, UNSURE_SCORE_MIN, collect_facts, describe_rebase,
+};
 use crate::extract::files::reverted::find_reverted;
 use crate::extract::language::clause::cut_clause;
 use crate::extract::language::text::to_lower;
@@ -20,8 +22,6 @@ use crate::extract::turns::turn::Turn;
 /// The action of a file whose edits were all taken back.
 const REVERTED: &str = "changed and reverted";
 
-/// A doubtful sentence describes a turn better than none.
-const RESULT_SCORE_MIN: i32 = 200;
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
 /// Characters of a message of the agent's service.
@@ -130,7 +130,7 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let unsure = || {
         let prompt = turn.prompt_text(events);
         let found = find_conclusion(&turn.answer_parts, &prompt, turn.has_work());
-        found.filter(|found| found.score >= RESULT_SCORE_MIN)
+        found.filter(|found| found.score >= UNSURE_SCORE_MIN)
     };
     let result = result.or_else(|| Some(unsure()?.render(RESULT_CHARS_MAX)));
     let result = result.or_else(|| {

@@ -18,6 +18,7 @@ use crate::extract::answers::answer_score::SURE;
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
+use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
 use crate::extract::language::clause::{is_main_clause, render_title};
 use crate::extract::language::cues::is_filler;
 use crate::extract::language::pasted::looks_pasted;
@@ -201,8 +202,11 @@ fn read_request<'t, 'a>(
 
 /// The result of the turn with the most work, where nothing better names a segment. Only a result that is told.
 pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Option<DraftFact> {
-    let is_told =
-        |at: usize| facts.iter().any(|fact| fact.kind == FactKind::Outcome && fact.event == at);
+    let is_told = |at: usize| {
+        facts.iter().any(|fact| {
+            fact.kind == FactKind::Outcome && fact.weight > DOUBTFUL_WEIGHT && fact.event == at
+        })
+    };
     let results = turns.iter().filter_map(|turn| {
         let (at, found) = turn.conclusion.as_ref().filter(|(at, _)| is_told(*at))?;
         let text = render_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));

@@ -5,12 +5,25 @@ use std::cmp::Reverse;
 use tome_model::{Fact, FactKind, Millis, Work};
 
 use crate::extract::facts::draft_fact::QUESTION_END;
-use crate::extract::facts::segment_facts::OUTCOME_WEIGHT_MIN;
+use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, OUTCOME_WEIGHT_MIN};
 use crate::extract::language::similarity::is_similar;
 
 /// The title of a piece of work: the one that the list of sessions shows.
 pub fn find_work_title(work: &Work) -> Option<&Fact> {
     work.facts_of(FactKind::Title).min_by_key(|fact| rank_title(fact))
+}
+
+/// Whether a result is likely true and useful without the page of its segment.
+pub fn stands_alone(outcome: &Fact) -> bool {
+    outcome.weight > DOUBTFUL_WEIGHT
+}
+
+/// The result in the text of an outcome, without the request before it.
+pub fn strip_request(outcome: &str) -> &str {
+    match outcome.split_once(QUESTION_END) {
+        Some((_, result)) if !result.trim().is_empty() => result,
+        _ => outcome,
+    }
 }
 
 /// The weightiest outcome of a piece of work, without the request if that repeats the title.

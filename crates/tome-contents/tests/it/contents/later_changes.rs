@@ -88,7 +88,7 @@ fn a_later_turn_about_the_same_file_and_subject_is_named() {
     let second = day.iter().find(|(text, _)| text.contains("6 px")).unwrap();
     assert_eq!(second.1, None, "{day:?}");
     let conclusions = fixture.conclusions();
-    assert!(conclusions[0].ends_with(" (changed again in turn 2)"), "{conclusions:?}");
+    assert!(conclusions[0].ends_with(" (files changed again in turn 2)"), "{conclusions:?}");
     assert!(!conclusions[1].contains("changed again"), "{conclusions:?}");
 }
 

@@ -63,7 +63,7 @@ fn next_steps_and_sources_are_no_conclusion() {
         ],
         &expect![[r##"
             # Lexer::ident now follows the XID rules
-            - Make the lexer accept unicode identifiers — `Lexer::ident` now follows the XID rules.
+            - Make the lexer accept unicode identifiers → `Lexer::ident` now follows the XID rules.
                 0 "Make the lexer accept unicode identifiers"
                 2 "`Lexer::ident` now follows the XID rules."
             [lexer.rs, Lexer::ident, identifiers, unicode, accept, follows, XID]
@@ -133,7 +133,7 @@ fn the_template_of_a_command_is_no_request() {
         ],
         &expect![[r##"
             # The settings page has a dark theme now, chosen with theme=dark
-            - Add a dark theme to the settings page — The settings page has a dark theme now, chosen with `theme=dark`.
+            - The settings page has a dark theme now, chosen with `theme=dark`.
                 0 "Add a dark theme to the settings page"
                 2 "The settings page has a dark theme now, chosen with `theme=dark`."
             [settings.tsx, dark, theme, page, chosen]
@@ -154,12 +154,12 @@ fn the_solution_is_the_result_not_the_problem() {
         ],
         &expect![[r##"
             # Reported: The explain command fails with session not found
-            - The explain command fails with session not found — Solution: Changed `run_explain` in `explain.rs` to: Check whether the session exists before explaining it (+1)
+            - The explain command fails with session not found → Solution: Changed `run_explain` in `explain.rs` to: Check whether the session exists before explaining it; Show an overview of the available sessions otherwise
                 0 "The explain command fails with session not found"
                 2 "**Solution:** Changed `run_explain` in `explain.rs` to:"
                 2 "1. Check whether the session exists before explaining it"
                 2 "2. Show an overview of the available sessions otherwise"
-            [explain.rs, session, run_explain, Solution, exists]
+            [explain.rs, session, run_explain, Solution, exists, overview, available]
         "##]],
     );
 }

@@ -156,7 +156,7 @@ fn injections_and_reminders_are_ignored() {
         ],
         &expect![[r##"
             # Renamed --fast to --quick, the old name still works and warns
-            - Rename the flag `--fast` to `--quick` in cli.rs — Renamed `--fast` to `--quick`; the old name still works and warns.
+            - Rename the flag `--fast` to `--quick` in cli.rs → Renamed `--fast` to `--quick`; the old name still works and warns.
                 0 "Rename the flag `--fast` to `--quick` in cli.rs"
                 2 "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns."
             [cli.rs, fast, Rename, flag, name, warns]

@@ -61,9 +61,9 @@ pub fn check(summary: &Summary, events: &[Event]) {
     assert!(!summary.title.trim().is_empty(), "a title is not empty");
     assert!(summary.title.chars().count() <= 120, "{:?} is too long", summary.title);
     assert!(!summary.title.contains('\n') && !summary.title.contains("; "));
-    assert!(summary.bullets.len() <= 5 && summary.keywords.len() <= 7);
+    assert!(summary.bullets.len() <= 7 && summary.keywords.len() <= 7);
     for bullet in &summary.bullets {
-        assert!(bullet.text.chars().count() <= 220, "{:?} is too long", bullet.text);
+        assert!(bullet.text.chars().count() <= 320, "{:?} is too long", bullet.text);
         assert!(!bullet.text.contains('\n') && !bullet.text.trim().is_empty());
         let Support::Excerpts(excerpts) = &bullet.support else { panic!("a segment has excerpts") };
         assert!(!excerpts.is_empty(), "{:?} has no evidence", bullet.text);

@@ -5,7 +5,7 @@ use tome_terminal::{format_counted, one_line};
 
 use super::{BranchWork, WorkPeriod, group_sessions};
 use crate::command::screen::Screen;
-use crate::command::session_page::strip_request;
+use tome_contents::strip_request;
 
 const LINE_CHARS_MAX: usize = 400;
 const OUTCOME_CHARS_MAX: usize = 240;

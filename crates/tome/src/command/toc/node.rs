@@ -105,7 +105,7 @@ fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::
     let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
     let changed = match bullet.changed_by {
         0 => String::new(),
-        number => format!(" (changed again in #{number})"),
+        number => format!(" (files changed again in #{number})"),
     };
     let text = format!("{} {}{changed}", one_line(&bullet.text, 400), numbers.join(" "));
     print_hanging(out, "  • ", 4, &text, width)?;
