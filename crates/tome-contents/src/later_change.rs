@@ -53,7 +53,7 @@ pub(crate) fn outline_turns(events: &[Event], order_keys: &[OrderKey]) -> Vec<Tu
     cut_turns(events).into_iter().filter_map(outline).collect()
 }
 
-/// For each result on a page, the latest turn about it that changed its files again.
+/// For each result on a page, the next turn about it that changed its files again.
 pub(crate) fn find_later_changes(
     ledger: &Ledger,
     project: &str,
@@ -111,8 +111,8 @@ fn load_turns(
     Ok(turns)
 }
 
-/// Finds the last turn whose prompt is about what an earlier one came to, and that changed files which that turn
-/// had changed. `event` is the one that states the result, `text`.
+/// Finds the first later turn whose prompt is about what an earlier one came to, and that changed files which that
+/// turn had changed. `event` is the one that states the result, `text`.
 pub(crate) fn find_changing_turn(
     turns: &[TurnEntry],
     event: OrderKey,
@@ -125,7 +125,6 @@ pub(crate) fn find_changing_turn(
     let own: Vec<&TurnEntry> = turns.get(own..=own + next)?.iter().collect();
     let words = hash_words(text);
     let mut prompt = None;
-    let mut found = None;
     for turn in after.get(next..)? {
         if begins(turn) {
             let shared = words.iter().filter(|word| turn.prompt_words.contains(word)).count();
@@ -133,9 +132,11 @@ pub(crate) fn find_changing_turn(
             prompt = (shared >= SHARED_WORDS_MIN).then_some(change);
         }
         let edits = |file| own.iter().any(|own| own.edited_files.contains(file));
-        found = prompt.filter(|_| turn.edited_files.iter().any(edits)).or(found);
+        if prompt.is_some() && turn.edited_files.iter().any(edits) {
+            return prompt;
+        }
     }
-    found
+    None
 }
 
 fn hash_words(text: &str) -> Vec<u32> {

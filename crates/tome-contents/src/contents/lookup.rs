@@ -25,7 +25,7 @@ pub struct LocatedNode {
     pub children: Vec<ContentsEntry>,
     /// For each bullet, the numbers of the events that support it.
     pub sources: Vec<Vec<u64>>,
-    /// For each bullet, the last turn about its result that changed the same files again.
+    /// For each bullet, the next turn about its result that changed the same files again.
     pub later_changes: Vec<Option<LaterChange>>,
 }
 

@@ -1156,7 +1156,7 @@ pub struct Bullet {
     /// The numbers of the events that the grips quote, without repetitions.
     #[prost(uint64, repeated, tag = "4")]
     pub numbers: ::prost::alloc::vec::Vec<u64>,
-    /// The number of the last prompt about the result that led to other changes of the same files; 0 if none did.
+    /// The number of the next prompt about the result that led to other changes of the same files; 0 if none did.
     #[prost(uint64, tag = "5")]
     pub changed_by: u64,
 }

@@ -5,8 +5,8 @@ use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
 use crate::extract::answers::answer::{
-    begins_with_pronoun, find_conclusion, is_check_report, is_empty_phrase, is_generic_sentence,
-    names_subject,
+    begins_with_pronoun, find_closing_question, find_conclusion, is_check_report, is_empty_phrase,
+    is_generic_sentence, names_subject,
 };
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::commands::failures::{render_failure_message, score_failure};
@@ -95,7 +95,8 @@ pub(crate) fn collect_facts<'a>(
         // A session that was only resumed begins a turn without a prompt.
         let mut later = turns.get(index + 1..).unwrap_or_default().iter();
         let prompt = later.find_map(|turn| events.get(turn.prompt?)).or(next_prompt);
-        let outcome = find_outcome(turn, next, prompt, events);
+        let continued = before.and_then(|before| find_continued_request(before, turn, events));
+        let outcome = find_outcome(turn, continued, (next, prompt), events);
         facts.extend(outcome.or_else(|| find_request(turn)));
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
@@ -212,20 +213,22 @@ pub(crate) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
 /// beside its request, with a weight that nothing but the page of its segment accepts.
 fn find_outcome(
     turn: &Turn<'_>,
-    next: Option<&Turn<'_>>,
-    next_prompt: Option<&Event>,
+    continued: Option<&UserRequest<'_>>,
+    (next, next_prompt): (Option<&Turn<'_>>, Option<&Event>),
     events: &[Event],
 ) -> Option<DraftFact> {
     // The words at a rejected call asked for something else.
     let request = turn.request.as_ref().filter(|_| turn.rejections.is_empty());
-    let unsure = match (&turn.conclusion, request) {
-        (None, Some(request)) if is_readable(request, turn) => find_unsure_result(turn, events),
+    let has_request = continued.is_some() || request.is_some_and(|one| is_readable(one, turn));
+    let unsure = match &turn.conclusion {
+        None if has_request => find_unsure_result(turn, events),
         _ => None,
     };
     let (at, conclusion) = turn.conclusion.as_ref().or(unsure.as_ref())?;
     let sure = request.filter(|request| is_worth_repeating(request, turn));
     let sure = sure.filter(|request| belongs_together(request, &conclusion.text, turn));
     let request = sure.or_else(|| request.filter(|request| is_readable(request, turn)));
+    let request = request.or_else(|| continued.filter(|_| turn.rejections.is_empty()));
     let subject = request.map(|request| {
         let text = cut_clause(&request.text, QUESTION_CHARS_MAX);
         (request.event, request.raw, text)
@@ -253,7 +256,7 @@ fn find_outcome(
     let says_nothing = is_generic_sentence(&conclusion.text)
         || is_empty_phrase(&conclusion.text)
         || conclusion.text.ends_with([':', '：']);
-    if says_nothing && conclusion.items.is_empty() {
+    if says_nothing && conclusion.items.is_empty() || repeats_commit(turn, &conclusion.lead) {
         return None;
     }
     let by_number = turn.request.as_ref().is_some_and(|request| refers_by_number(&request.text));
@@ -297,6 +300,36 @@ fn find_unsure_result<'a>(
     let prompt = turn.prompt_text(events);
     let found = find_conclusion(&turn.answer_parts, &prompt, turn.has_work())?;
     (found.score >= UNSURE_SCORE_MIN).then_some((at, found))
+}
+
+/// Whether a result only says that a commit was made, which the commit itself tells.
+fn repeats_commit(turn: &Turn<'_>, result: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "committed", "successfully committed", "done — committed", "done. committed", "commit created", "pushed",
+        "committed and pushed", "successfully pushed", "pushed to", "the commit",
+    ];
+    !turn.commits.is_empty() && begins_with_any(result, STARTS)
+}
+
+/// The request that a short reply continues: the one before it, if the agent only asked or proposed something then.
+fn find_continued_request<'t, 'a>(
+    before: &'t Turn<'a>,
+    turn: &Turn<'_>,
+    events: &[Event],
+) -> Option<&'t UserRequest<'a>> {
+    let leaves_question =
+        before.is_proposal() || find_closing_question(&before.answer_parts).is_some();
+    let continues =
+        !before.has_work() && leaves_question && is_short_reply(&turn.prompt_text(events));
+    before.request.as_ref().filter(|request| continues && is_readable(request, before))
+}
+
+/// Whether a prompt says nothing without the question that it answers: "yes", "2", "go ahead".
+fn is_short_reply(prompt: &str) -> bool {
+    const WORDS_MAX: usize = 3;
+    let words = count_words(prompt);
+    !prompt.trim().is_empty() && words <= WORDS_MAX && !prompt.trim_start().starts_with('/')
 }
 
 /// Whether a request tells a reader what its turn was about.

@@ -13,9 +13,9 @@ use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
-use crate::extract::pages::title::{FROM_REBASE, FROM_TASK, is_from_conversation, weigh_for_day};
+use crate::extract::pages::title::{FROM_REBASE, is_from_conversation, weigh_for_day};
 use crate::extract::pages::work::{
-    find_work_outcome, find_work_title, rank_title, repeats_request,
+    find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone,
 };
 use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
@@ -25,6 +25,8 @@ const WORK_MAX: usize = 40;
 const FACTS_PER_KIND_MAX: usize = 6;
 const SESSIONS_MAX: usize = 8;
 const BULLETS_MAX: usize = 6;
+/// What the last result of a piece of work ranks above others.
+const LAST_RANK: u32 = 20;
 /// Bullets of a day with one piece of work.
 const DAY_BULLETS_MAX: usize = 8;
 const TITLE_CHARS_MAX: usize = 120;
@@ -314,7 +316,13 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         fact.kind == FactKind::Problem && open.is_some_and(shows)
     };
     ranked.retain(|fact| !is_open(fact));
-    ranked.sort_by_key(|fact| Reverse((rank_fact(fact.kind, fact.weight), fact.at)));
+    // What the work came to in the end, and how it stands.
+    let last = work.facts_of(FactKind::Outcome).rfind(|fact| stands_alone(fact));
+    let rank = |fact: &Fact| {
+        let is_last = last.is_some_and(|last| std::ptr::eq(last, fact));
+        rank_fact(fact.kind, fact.weight) + if is_last { LAST_RANK } else { 0 }
+    };
+    ranked.sort_by_key(|fact| Reverse((rank(fact), fact.at)));
     let mut chosen: Vec<&Fact> = Vec::new();
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
@@ -339,10 +347,6 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     chosen.retain(|fact| {
         fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, title, &texts)
     });
-    if chosen.is_empty() {
-        // The evidence of the title would be shown nowhere else.
-        chosen.extend(work.best_title().filter(|title| title.weight >= FROM_TASK));
-    }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen
         .into_iter()

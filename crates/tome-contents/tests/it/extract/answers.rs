@@ -91,7 +91,10 @@ fn a_proposal_is_decided_by_consent() {
                 1 "- Move the retry state into `uploads.db`"
                 1 "- Read it again when the client starts"
                 2 "yes"
-            [uploads.rs, retry, stored, plan, client]
+            - Make the retry state of uploads survive a crash → Retry state is now stored in `uploads.db`.
+                0 "Make the retry state of uploads survive a crash"
+                4 "Retry state is now stored in `uploads.db`."
+            [uploads.rs, retry, survive, crash, stored, plan, client]
         "##]],
     );
 }
@@ -115,7 +118,10 @@ fn an_option_is_told_in_its_own_words() {
                 1 "Which one do you prefer?"
                 1 "B) Use a table in SQLite"
                 2 "B"
-            [importer.rs, jobs, SQLite, table, reads, prefer]
+            - Which queue should the importer use? → The importer now reads its jobs from the SQLite table `jobs`.
+                0 "Which queue should the importer use?"
+                4 "The importer now reads its jobs from the SQLite table `jobs`."
+            [importer.rs, jobs, SQLite, table, queue, reads, prefer]
         "##]],
     );
 }

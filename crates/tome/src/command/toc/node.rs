@@ -56,7 +56,8 @@ fn print_commands(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std:
     if let [session] = node.sessions.as_slice() {
         commands.push(format!("Read it: tome read {}", shorten_session(session)));
     }
-    let number = node.bullets.iter().find_map(|bullet| bullet.numbers.first());
+    // The last one is the answer.
+    let number = node.bullets.iter().find_map(|bullet| bullet.numbers.last());
     commands.extend(number.map(|number| {
         format!("Open a number: tome show {number}{}", screen.projects.flag(&node.project))
     }));
