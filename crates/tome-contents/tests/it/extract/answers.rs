@@ -169,3 +169,77 @@ fn the_solution_is_the_result_not_the_problem() {
         "##]],
     );
 }
+
+/// "Ready to commit" is no result; the files that were changed for the request are told instead.
+#[test]
+fn a_status_of_the_agent_is_no_result() {
+    check_summary(
+        &[
+            user("Rename the flag `--fast` to `--quick` in the manual"),
+            edit("/home/dev/app/docs/manual.md"),
+            agent("Ready to commit when you are."),
+            user("Sort the chapters of the manual by their age"),
+            edit("/home/dev/app/docs/manual.md"),
+            agent("The chapters of `manual.md` are sorted by the date of their first commit now."),
+        ],
+        &expect![[r##"
+            # Rename the flag --fast to --quick in the manual
+            - Changed manual.md
+                0 "Rename the flag `--fast` to `--quick` in the manual"
+                1 "/home/dev/app/docs/manual.md"
+            - Sort the chapters of the manual by their age → The chapters of `manual.md` are sorted by the date of their first commit now.
+                3 "Sort the chapters of the manual by their age"
+                5 "The chapters of `manual.md` are sorted by the date of their first commit now."
+            [manual.md, chapters, Rename, flag, fast, Sort, date]
+        "##]],
+    );
+}
+
+/// A request whose turn ends without an answer names the files that were changed for it.
+#[test]
+fn a_request_without_an_answer_names_the_changed_files() {
+    check_summary(
+        &[
+            user("Teach the exporter to write its tables as CSV files"),
+            edit("/home/dev/app/src/exporter.rs"),
+            edit("/home/dev/app/src/table.rs"),
+            user("Translate the labels of the menu into French"),
+            agent("All 14 labels of the menu are translated into French."),
+        ],
+        &expect![[r##"
+            # Teach the exporter to write its tables as CSV files
+            - Changed exporter.rs, table.rs
+                0 "Teach the exporter to write its tables as CSV files"
+                1 "/home/dev/app/src/exporter.rs"
+                2 "/home/dev/app/src/table.rs"
+            - Translate the labels of the menu into French → All 14 labels of the menu are translated into French.
+                3 "Translate the labels of the menu into French"
+                4 "All 14 labels of the menu are translated into French."
+            [exporter.rs, table.rs, labels, menu, French, Teach, CSV]
+        "##]],
+    );
+}
+
+/// That a commit was made is told by the commit.
+#[test]
+fn an_answer_that_only_reports_the_commit_is_left_out() {
+    let mut commit = json!({"kind": "tool_result", "role": "tool", "text": ""});
+    commit["tool"] = json!({
+        "name": "Bash",
+        "input": {"command": "git commit -am 'Sort the chapters by age'"},
+        "output": "[main 1a2b3c4] Sort the chapters by age\n 1 file changed, 2 insertions(+)",
+    });
+    check_summary(
+        &[
+            user("Commit the new order of the chapters in the manual"),
+            commit,
+            agent("Committed as `1a2b3c4` on `main`, with the new order of the chapters."),
+        ],
+        &expect![[r##"
+            # Sort the chapters by age
+            - Committed: Sort the chapters by age (1a2b3c4)
+                1 "[main 1a2b3c4] Sort the chapters by age"
+            [chapters, Sort, age]
+        "##]],
+    );
+}
