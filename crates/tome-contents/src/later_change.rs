@@ -7,7 +7,9 @@ use tome_ledger::{Ledger, OrderKey, TurnEntry};
 use tome_model::{Event, FactKind, GripId, Millis, Node, SessionId};
 use tome_text::first_chars;
 
-use crate::extract::{TermSet, cut_turns, find_changed_paths, is_prompt, prompt_text};
+use crate::extract::{
+    TermSet, cut_turns, find_changed_paths, has_objection, is_prompt, prompt_text,
+};
 use crate::segment::mark_before;
 use tome_home::HomeError;
 
@@ -21,6 +23,8 @@ const SEGMENTS_MAX: usize = 500;
 const TURN_SEGMENTS_MAX: usize = 20;
 /// Words of a statement that a later prompt must have, to be about the same.
 const SHARED_WORDS_MIN: usize = 2;
+/// The same, of a prompt that says that something is not as it should be.
+const OBJECTION_WORDS_MIN: usize = 1;
 
 /// A later turn about a result, which changed files that the turn of the result had changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +50,7 @@ pub(crate) fn outline_turns(events: &[Event], order_keys: &[OrderKey]) -> Vec<Tu
         Some(TurnEntry {
             first,
             has_prompt: prompt.is_some(),
+            objects: has_objection(first_chars(&words, PROMPT_CHARS_MAX)),
             prompt_words: hash_words(first_chars(&words, PROMPT_CHARS_MAX)),
             edited_files: files,
         })
@@ -125,11 +130,14 @@ pub(crate) fn find_changing_turn(
     let own: Vec<&TurnEntry> = turns.get(own..=own + next)?.iter().collect();
     let words = hash_words(text);
     let mut prompt = None;
-    for turn in after.get(next..)? {
+    for (index, turn) in after.get(next..)?.iter().enumerate() {
         if begins(turn) {
             let shared = words.iter().filter(|word| turn.prompt_words.contains(word)).count();
+            // The prompt right after a result needs no word of it to object to it.
+            let shared = shared + usize::from(index == 0);
+            let needed = if turn.objects { OBJECTION_WORDS_MIN } else { SHARED_WORDS_MIN };
             let change = LaterChange { number: turn.first.seq, at: turn.first.at };
-            prompt = (shared >= SHARED_WORDS_MIN).then_some(change);
+            prompt = (shared >= needed).then_some(change);
         }
         let edits = |file| own.iter().any(|own| own.edited_files.contains(file));
         if prompt.is_some() && turn.edited_files.iter().any(edits) {

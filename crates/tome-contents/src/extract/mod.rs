@@ -42,6 +42,7 @@ pub use self::calls::call_line::shorten_path;
 pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
 pub use self::commands::outcome::ToolOutcome;
 pub use self::facts::overturned::{Correction, PromptReply, find_correction};
+pub(crate) use self::facts::result_score::has_objection;
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
 pub use self::language::prose::prompt_text;

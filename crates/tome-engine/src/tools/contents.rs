@@ -75,7 +75,7 @@ pub(super) fn get_node(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result
 
 /// Appends a node to `lines` and returns it as JSON.
 pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Value {
-    let LocatedNode { project, node, parent, children, later_changes, .. } = located;
+    let LocatedNode { project, node, parent, children, sources, later_changes } = located;
     let period = node.id.period();
     let title = truncate_bytes(&node.title, TITLE_BYTES_MAX);
     let open = if node.open { ", still open" } else { "" };
@@ -91,7 +91,12 @@ pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Val
         let changed = change
             .map(|change| format!(" (files changed again in #{})", change.number))
             .unwrap_or_default();
-        lines.push(format!("- {text}{mark}{changed} [{}]", grips.join(" ")));
+        // Grips are in the JSON: they would take half of the text.
+        let numbers = sources.get(index).map(Vec::as_slice).unwrap_or_default();
+        let numbers: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
+        let cited =
+            if numbers.is_empty() { String::new() } else { format!(" [{}]", numbers.join(" ")) };
+        lines.push(format!("- {text}{mark}{changed}{cited}"));
         let mut listed = json!({ "text": text, "grips": grips });
         if let Some(change) = change {
             insert_field(&mut listed, "changed_by", change.number.into());

@@ -95,6 +95,8 @@ pub struct TurnEntry {
     pub first: OrderKey,
     /// Whether it begins with a prompt.
     pub has_prompt: bool,
+    /// Whether its prompt says that something is not as it should be.
+    pub objects: bool,
     /// Hashes of the words of its prompt, sorted.
     pub prompt_words: Vec<u32>,
     /// Hashes of the paths of the files that it edited, sorted.

@@ -234,10 +234,10 @@ struct StoredSegment {
     first_of: u8,
 }
 
-/// Time and number of the first event, whether it is a prompt, words, files.
-type StoredTurn = (u64, u64, bool, Vec<u32>, Vec<u32>);
+/// Time and number of the first event, whether it is a prompt and objects, words, files.
+type StoredTurn = (u64, u64, bool, bool, Vec<u32>, Vec<u32>);
 
-type StoredTurnRef<'a> = (u64, u64, bool, &'a [u32], &'a [u32]);
+type StoredTurnRef<'a> = (u64, u64, bool, bool, &'a [u32], &'a [u32]);
 
 const CONTINUES_WEEK: u8 = 8;
 
@@ -265,7 +265,7 @@ pub(super) fn encode_segment(segment: &SegmentEntry) -> Result<Vec<u8>, LedgerEr
 
 fn stored_turn(turn: &TurnEntry) -> StoredTurnRef<'_> {
     let OrderKey { at, seq } = turn.first;
-    (at.0, seq, turn.has_prompt, &turn.prompt_words, &turn.edited_files)
+    (at.0, seq, turn.has_prompt, turn.objects, &turn.prompt_words, &turn.edited_files)
 }
 
 pub(super) fn decode_segment(
@@ -288,9 +288,10 @@ pub(super) fn decode_segment(
         }
         _ => decode(location, &body)?,
     };
-    let turn = |(at, seq, has_prompt, prompt_words, edited_files)| TurnEntry {
+    let turn = |(at, seq, has_prompt, objects, prompt_words, edited_files)| TurnEntry {
         first: OrderKey { at: Millis(at), seq },
         has_prompt,
+        objects,
         prompt_words,
         edited_files,
     };

@@ -274,6 +274,7 @@ pub(crate) fn segment_entry(at: u64, seq: u64) -> SegmentEntry {
         turns: vec![TurnEntry {
             first: order_key(at, seq),
             has_prompt: true,
+            objects: true,
             prompt_words: vec![3, u32::MAX],
             edited_files: vec![7],
         }],

@@ -13,6 +13,8 @@ Examples:
   tome toc 01M7F8NJE081           a segment, by the short id that its day shows
   tome toc toc:day:2026-11-14 --versions
 Each bullet ends with the numbers of the events that support it: `tome show <number>` opens one.
+A line `request → result` is a turn. \"files changed again in #230\": the turn of that prompt, about the
+same subject, changed files of this turn again, so the result may no longer hold.
 --json also has the ids of the quoted excerpts (grips).";
 
 /// `tome toc`

@@ -128,6 +128,11 @@ impl TurnResult<'_> {
     }
 }
 
+/// Whether a prompt says that something is not as it should be.
+pub(crate) fn has_objection(prompt: &str) -> bool {
+    count_objections(prompt) > 0
+}
+
 /// Counts the words of a prompt that say that something is not as it should be.
 fn count_objections(text: &str) -> usize {
     #[rustfmt::skip]
