@@ -29,8 +29,8 @@ mod verify;
 
 pub use catch_up::{ContentsCatchUpReport, catch_up_contents, rebuild_contents};
 pub use contents::{
-    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
-    ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
+    BulletEvidence, Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode,
+    PageRequest, ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
 pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;

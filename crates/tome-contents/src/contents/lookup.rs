@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
-use tome_model::{GripId, Level, Millis, Node, NodeId, Period, truncate_to};
+use tome_model::{FactKind, GripId, Level, Millis, Node, NodeId, Period, truncate_to};
 
 use super::listing::node_not_found;
 use super::{Contents, ContentsEntry};
@@ -23,10 +23,21 @@ pub struct LocatedNode {
     pub parent: Option<NodeId>,
     /// Its children.
     pub children: Vec<ContentsEntry>,
-    /// For each bullet, the numbers of the events that support it.
-    pub sources: Vec<Vec<u64>>,
-    /// For each bullet, the next turn about its result that changed the same files again.
-    pub later_changes: Vec<Option<LaterChange>>,
+    /// The numbers of the events that the title is from.
+    pub title_numbers: Vec<u64>,
+    /// For each bullet, the events that support it.
+    pub evidence: Vec<BulletEvidence>,
+}
+
+/// The events that support a bullet, and whether what they say was changed later.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BulletEvidence {
+    /// The numbers of the events, without repetitions.
+    pub numbers: Vec<u64>,
+    /// The time of the latest of them.
+    pub at: Option<Millis>,
+    /// The next turn about its result that changed the same files again.
+    pub later_change: Option<LaterChange>,
 }
 
 /// Candidates listed when a prefix is ambiguous.
@@ -54,10 +65,17 @@ impl Contents {
                 let mut children = load_children(store, project, &node)?;
                 self.close_past(&mut children);
                 let parent = find_parent(store, project, &node.id)?;
-                let sources = find_sources(store, project, &node)?;
-                let later_changes = find_later_changes(store, project, &node)?;
+                let title_numbers = find_title_numbers(store, project, &node)?;
+                let evidence = find_evidence(store, project, &node)?;
                 let project = project.to_owned();
-                found.push(LocatedNode { project, node, parent, children, sources, later_changes });
+                found.push(LocatedNode {
+                    project,
+                    node,
+                    parent,
+                    children,
+                    title_numbers,
+                    evidence,
+                });
             }
             Ok(())
         })?;
@@ -189,19 +207,47 @@ fn parse_ulid_time(text: &str) -> Option<Millis> {
     Some(Millis(at_ms)).filter(|_| text.starts_with('0'))
 }
 
-/// The numbers of the events that support each bullet of a node.
-fn find_sources(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Vec<u64>>, HomeError> {
-    let mut sources = Vec::with_capacity(node.bullets.len());
-    for bullet in &node.bullets {
-        let mut numbers = Vec::new();
+/// Finds the events that the title of a node quotes; it may be those of several pieces of work.
+fn find_title_numbers(store: &Ledger, project: &str, node: &Node) -> Result<Vec<u64>, HomeError> {
+    let mut numbers = Vec::new();
+    for title in node.work.iter().flat_map(|work| work.facts_of(FactKind::Title)) {
+        if !node.title.contains(&title.text) {
+            continue;
+        }
+        for grip in title.grips() {
+            let Some(grip) = store.grip(project, grip)? else { continue };
+            let Some(position) = store.position(&grip.first)? else { continue };
+            let number = position.order_key().seq;
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        }
+    }
+    Ok(numbers)
+}
+
+/// Finds the events that support each bullet of a node.
+fn find_evidence(
+    store: &Ledger,
+    project: &str,
+    node: &Node,
+) -> Result<Vec<BulletEvidence>, HomeError> {
+    let later_changes = find_later_changes(store, project, node)?;
+    let mut all = Vec::with_capacity(node.bullets.len());
+    for (bullet, later_change) in node.bullets.iter().zip(later_changes) {
+        let mut evidence = BulletEvidence { later_change, ..BulletEvidence::default() };
         for grip in &bullet.grips {
             let Some(grip) = store.grip(project, grip)? else { continue };
-            let number = store.position(&grip.first)?.map(|position| position.order_key().seq);
-            numbers.extend(number.filter(|number| !numbers.contains(number)));
+            let Some(position) = store.position(&grip.first)? else { continue };
+            let key = position.order_key();
+            evidence.at = evidence.at.max(Some(key.at));
+            if !evidence.numbers.contains(&key.seq) {
+                evidence.numbers.push(key.seq);
+            }
         }
-        sources.push(numbers);
+        all.push(evidence);
     }
-    Ok(sources)
+    Ok(all)
 }
 
 /// Returns the only candidate, an error if there are several, or `None`.

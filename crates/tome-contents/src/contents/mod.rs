@@ -21,7 +21,7 @@ use tome_home::{HomeError, Projection, Stores};
 
 pub use entry::{ContentsEntry, Depth, ProjectShare};
 pub use listing::{ContentsListing, ContentsQuery, PageRequest, list_span};
-pub use lookup::LocatedNode;
+pub use lookup::{BulletEvidence, LocatedNode};
 pub use maintenance::{StoreRebuildResult, StoreReport, StoreVerifyResult};
 
 /// Stores kept open after a query; further ones are closed after use.

@@ -14,7 +14,7 @@ use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use render::{TITLE_BYTES_MAX, entry_json, render_entry, render_tree};
+use render::{TITLE_BYTES_MAX, entry_json, render_bullet_time, render_entry, render_tree};
 use tome_contents::{
     Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
 };
@@ -66,39 +66,58 @@ pub(super) fn get_node(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result
     let version = version.and_then(|version| u32::try_from(version).ok());
     let found = contents.find_node(&id, version, project.as_deref())?;
     let mut lines = Vec::new();
-    let nodes: Vec<Value> = found.iter().map(|found| render_node(found, &mut lines)).collect();
+    let nodes: Vec<Value> =
+        found.iter().map(|found| render_node(found, Citations::Grips, &mut lines)).collect();
     match <[Value; 1]>::try_from(nodes) {
         Ok([only]) => Ok(finish_answer(lines, only)),
         Err(nodes) => Ok(finish_answer(lines, json!({ "nodes": nodes }))),
     }
 }
 
+/// How the lines of a node cite their evidence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Citations {
+    /// The excerpts, for expand_grip.
+    Grips,
+    /// The numbers of the events, in half of the text.
+    Numbers,
+}
+
 /// Appends a node to `lines` and returns it as JSON.
-pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Value {
-    let LocatedNode { project, node, parent, children, sources, later_changes } = located;
+pub(super) fn render_node(
+    located: &LocatedNode,
+    citations: Citations,
+    lines: &mut Vec<String>,
+) -> Value {
+    let LocatedNode { project, node, parent, children, title_numbers, evidence } = located;
     let period = node.id.period();
     let title = truncate_bytes(&node.title, TITLE_BYTES_MAX);
     let open = if node.open { ", still open" } else { "" };
     let name = period.map(|period| period.title()).unwrap_or_default();
     lines.push(format!("{} ({name}{open})", node.id));
-    lines.push(title.clone());
+    lines.push(format!("{title}{}", render_numbers(title_numbers)));
     let mut bullets = Vec::new();
-    for (index, bullet) in node.bullets.iter().enumerate() {
+    for (bullet, evidence) in node.bullets.iter().zip(evidence) {
         let text = truncate_bytes(&bullet.text, BULLET_BYTES_MAX);
         let grips: Vec<&str> = bullet.grips.iter().map(GripId::as_str).collect();
+        let at = evidence.at.and_then(|at| render_bullet_time(node.id.level(), at));
+        let at = at.map(|at| format!("{at} ")).unwrap_or_default();
         let mark = if bullet.unsupported { " (unsupported)" } else { "" };
-        let change = later_changes.get(index).copied().flatten();
-        let changed = change
+        let changed = evidence
+            .later_change
             .map(|change| format!(" (files changed again in #{})", change.number))
             .unwrap_or_default();
-        // Grips are in the JSON: they would take half of the text.
-        let numbers = sources.get(index).map(Vec::as_slice).unwrap_or_default();
-        let numbers: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
-        let cited =
-            if numbers.is_empty() { String::new() } else { format!(" [{}]", numbers.join(" ")) };
-        lines.push(format!("- {text}{mark}{changed}{cited}"));
+        let cited = match citations {
+            Citations::Grips if grips.is_empty() => String::new(),
+            Citations::Grips => format!(" [{}]", grips.join(" ")),
+            Citations::Numbers => render_numbers(&evidence.numbers),
+        };
+        lines.push(format!("- {at}{text}{mark}{changed}{cited}"));
         let mut listed = json!({ "text": text, "grips": grips });
-        if let Some(change) = change {
+        if let Some(at) = evidence.at {
+            insert_field(&mut listed, "at", render_minute(at).into());
+        }
+        if let Some(change) = evidence.later_change {
             insert_field(&mut listed, "changed_by", change.number.into());
         }
         if bullet.unsupported {
@@ -123,6 +142,11 @@ pub(super) fn render_node(located: &LocatedNode, lines: &mut Vec<String>) -> Val
         "parent": parent, "open": node.open, "version": node.version, "events": node.events,
         "event_tokens": node.tokens, "from": node.first_at, "to": node.last_at, "agents": agents,
     })
+}
+
+fn render_numbers(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(|number| format!("#{number}")).collect();
+    if numbers.is_empty() { String::new() } else { format!(" [{}]", numbers.join(" ")) }
 }
 
 fn render_children(children: &[ContentsEntry], lines: &mut Vec<String>) -> Vec<Value> {

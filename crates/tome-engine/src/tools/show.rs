@@ -8,7 +8,9 @@ use super::ToolAnswer;
 use super::answer::{ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use super::contents::{render_events, render_expanded_grip, render_node, render_numbered};
+use super::contents::{
+    Citations, render_events, render_expanded_grip, render_node, render_numbered,
+};
 use super::session_page::show_session_page;
 use tome_contents::{SessionPage, read_tool_call};
 use tome_home::HomeError;
@@ -194,7 +196,10 @@ fn render_opened(opened: &OpenedCitation) -> Vec<String> {
         }
         CitedContent::Nodes(nodes) => {
             let mut lines = Vec::new();
-            let _: Vec<Value> = nodes.iter().map(|node| render_node(node, &mut lines)).collect();
+            let _: Vec<Value> = nodes
+                .iter()
+                .map(|node| render_node(node, Citations::Numbers, &mut lines))
+                .collect();
             lines
         }
         CitedContent::Grip(expanded) => render_expanded_grip(expanded).0,

@@ -1143,6 +1143,9 @@ pub struct Node {
     /// The parent node; empty for a year.
     #[prost(string, tag = "22")]
     pub parent: ::prost::alloc::string::String,
+    /// The numbers of the events that the title quotes.
+    #[prost(uint64, repeated, tag = "23")]
+    pub title_numbers: ::prost::alloc::vec::Vec<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Bullet {
@@ -1159,6 +1162,9 @@ pub struct Bullet {
     /// The number of the next prompt about the result that led to other changes of the same files; 0 if none did.
     #[prost(uint64, tag = "5")]
     pub changed_by: u64,
+    /// The time of the latest of those events; 0 if there are none.
+    #[prost(uint64, tag = "6")]
+    pub at_ms: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Grip {

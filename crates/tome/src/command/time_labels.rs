@@ -126,6 +126,16 @@ impl TimeLabels {
         self.format_time(ms, "%H:%M")
     }
 
+    /// When something of a node happened: the hour in a day, the day in a month. A year tells it by month.
+    pub fn bullet_label(&self, level: &str, at_ms: u64) -> Option<String> {
+        let format = match level {
+            "segment" | "day" => "%H:%M",
+            "week" | "month" => "%b %d",
+            _ => return None,
+        };
+        (at_ms != 0).then(|| self.format_time(at_ms, format))
+    }
+
     /// The label of an entry below its parent.
     pub fn entry_label(&self, entry: &v1::TocEntry) -> String {
         let period = entry.id.splitn(3, ':').nth(2).unwrap_or_default();

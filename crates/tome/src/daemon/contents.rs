@@ -6,9 +6,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_contents::{
-    Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode, PageRequest,
-    ProjectNode, ProjectShare, SessionFact, SessionList, SessionListing, SessionPage, SessionQuery,
-    StoreRebuildResult, StoreVerifyResult,
+    BulletEvidence, Contents, ContentsEntry, ContentsListing, ContentsQuery, Depth, LocatedNode,
+    PageRequest, ProjectNode, ProjectShare, SessionFact, SessionList, SessionListing, SessionPage,
+    SessionQuery, StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
 use tome_model::{Agent, EventId, Grip, InvalidInput, Level, Millis, NodeId, SessionId};
@@ -400,19 +400,18 @@ fn entry_to_wire(entry: ContentsEntry) -> v1::TocEntry {
 }
 
 pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
-    let LocatedNode { project, node, parent, children, mut sources, mut later_changes } = found;
-    sources.resize(node.bullets.len(), Vec::new());
-    later_changes.resize(node.bullets.len(), None);
+    let LocatedNode { project, node, parent, children, title_numbers, mut evidence } = found;
+    evidence.resize(node.bullets.len(), BulletEvidence::default());
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
-    let details = sources.into_iter().zip(later_changes);
-    let bullets = node.bullets.into_iter().zip(details);
-    let bullets = bullets.map(|(bullet, (numbers, changed))| v1::Bullet {
+    let bullets = node.bullets.into_iter().zip(evidence);
+    let bullets = bullets.map(|(bullet, evidence)| v1::Bullet {
         text: bullet.text,
         grips: bullet.grips.into_iter().map(Into::into).collect(),
         unsupported: bullet.unsupported,
-        numbers,
-        changed_by: changed.map_or(0, |change| change.number),
+        numbers: evidence.numbers,
+        changed_by: evidence.later_change.map_or(0, |change| change.number),
+        at_ms: evidence.at.map_or(0, |at| at.0),
     });
     v1::Node {
         project,
@@ -423,6 +422,7 @@ pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
         version: node.version,
         open: node.open,
         title: node.title,
+        title_numbers,
         bullets: bullets.collect(),
         keywords: node.keywords,
         children: children.into_iter().map(entry_to_wire).collect(),

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
+use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 use tome_text::truncate_words;
 
 use crate::extract::facts::draft_fact::QUESTION_END;
@@ -266,6 +266,9 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
     {
         bullets.push(build_bullet(&label_fact(open.kind, &open.text), open.grips().to_vec()));
     }
+    // Beside the times of its lines, another order than that of time would confuse. What is open comes last.
+    let facts: Vec<&Fact> = shown.iter().flat_map(|work| work.facts.iter().copied()).collect();
+    bullets.sort_by_cached_key(|bullet| find_time(bullet, &facts));
     let hidden = all.len().saturating_sub(shown.len());
     if hidden > 0
         && let Some(last) = bullets.last_mut()
@@ -273,6 +276,16 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
         last.text = format!("{} (and {hidden} more pieces of work)", last.text);
     }
     bullets
+}
+
+/// The time of the latest fact that a bullet tells, after whether it tells what is open.
+fn find_time(bullet: &SummaryBullet, facts: &[&Fact]) -> (bool, Option<Millis>) {
+    let Support::Grips(grips) = &bullet.support else { return (false, None) };
+    let own = facts.iter().filter(|fact| fact.grips().iter().any(|grip| grips.contains(grip)));
+    let is_open = own.clone().any(|fact| {
+        fact.kind == FactKind::Open && bullet.text == label_fact(fact.kind, &fact.text)
+    });
+    (is_open, own.map(|fact| fact.at).max())
 }
 
 /// Whether a text about some facts repeats what is known. A request without a result needs less to

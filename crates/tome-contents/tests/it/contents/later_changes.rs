@@ -52,8 +52,8 @@ impl SessionFixture {
     /// The bullets of a day, each with the number of the turn that changed it.
     fn day(&self) -> Vec<(String, Option<u64>)> {
         let found = self.contents.find_node("toc:day:2026-03-02", None, None).unwrap().remove(0);
-        assert_eq!(found.node.bullets.len(), found.later_changes.len());
-        let changes = found.later_changes.into_iter().map(|change| change.map(|one| one.number));
+        assert_eq!(found.node.bullets.len(), found.evidence.len());
+        let changes = found.evidence.into_iter().map(|one| Some(one.later_change?.number));
         found.node.bullets.into_iter().map(|bullet| bullet.text).zip(changes).collect()
     }
 

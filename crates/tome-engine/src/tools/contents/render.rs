@@ -15,6 +15,16 @@ pub(in crate::tools) fn render_minute(at: Millis) -> String {
     format!("{}Z", written.get(..16).unwrap_or(&written))
 }
 
+/// Renders when something of a node of this level happened; what a year says is told by month.
+pub(super) fn render_bullet_time(level: Level, at: Millis) -> Option<String> {
+    let written = at.to_string();
+    match level {
+        Level::Segment | Level::Day => Some(format!("{}Z", written.get(11..16)?)),
+        Level::Week | Level::Month => Some(written.get(..10)?.to_owned()),
+        Level::Year => None,
+    }
+}
+
 /// Renders entries with their children, indented.
 pub(super) fn render_tree(entries: &[ContentsEntry], depth: usize, lines: &mut Vec<String>) {
     for entry in entries {

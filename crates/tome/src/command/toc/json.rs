@@ -38,7 +38,7 @@ pub fn node_json(node: &v1::Node) -> Value {
     json!({
         "id": node.id, "project": node.project, "level": node.level, "period": node.period,
         "parent": given(&node.parent), "version": node.version, "open": node.open,
-        "title": node.title, "bullets": bullets, "keywords": node.keywords, "children": children,
+        "title": node.title, "title_numbers": node.title_numbers, "bullets": bullets, "keywords": node.keywords, "children": children,
         "first_at": Millis(node.first_at_ms), "last_at": Millis(node.last_at_ms),
         "events": node.events, "tokens": node.tokens, "agents": node.agents,
         "sessions": node.sessions, "session_count": node.session_count,
@@ -49,6 +49,9 @@ pub fn node_json(node: &v1::Node) -> Value {
 
 fn bullet_json(bullet: &v1::Bullet) -> Value {
     let mut fields = object_fields(json!({"text": bullet.text, "grips": bullet.grips}));
+    if bullet.at_ms != 0 {
+        fields.insert("at".to_owned(), json!(Millis(bullet.at_ms)));
+    }
     if bullet.changed_by != 0 {
         fields.insert("changed_by".to_owned(), bullet.changed_by.into());
     }

@@ -58,6 +58,7 @@ fn print_commands(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std:
     }
     // The last one is the answer.
     let number = node.bullets.iter().find_map(|bullet| bullet.numbers.last());
+    let number = number.or_else(|| node.title_numbers.first());
     commands.extend(number.map(|number| {
         format!("Open a number: tome show {number}{}", screen.projects.flag(&node.project))
     }));
@@ -76,14 +77,18 @@ fn shorten_session(id: &str) -> String {
 pub fn print_summary(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std::io::Result<()> {
     let width = screen.prose_width();
     print_styled(out, BOLD, 0, &node.title, width)?;
+    let cited = match node.bullets.as_slice() {
+        [] => render_numbers(&node.title_numbers),
+        _ => String::new(),
+    };
     let project = screen.projects.name(&node.project);
     let id = match node.level.as_str() {
         "segment" => format!("  {}", shorten_node_id(&node.id)),
         _ => String::new(),
     };
-    writeln!(out, "{}  {DIM}{project}{id}{RESET}\n", node.period)?;
+    writeln!(out, "{}  {DIM}{project}{id}{RESET}{cited}\n", node.period)?;
     for bullet in &node.bullets {
-        print_bullet(out, bullet, width)?;
+        print_bullet(out, screen, &node.level, bullet)?;
     }
     if !node.bullets.is_empty() {
         writeln!(out)?;
@@ -98,23 +103,38 @@ pub fn print_brief(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std
     let project = screen.projects.name(&node.project);
     writeln!(out, "{BOLD}{project}{RESET}  {DIM}{sessions}{RESET}")?;
     print_hanging(out, "  ", 2, &node.title, width)?;
-    node.bullets.iter().try_for_each(|bullet| print_bullet(out, bullet, width))
+    node.bullets.iter().try_for_each(|bullet| print_bullet(out, screen, &node.level, bullet))
 }
 
-/// Prints a bullet with the numbers of the events that support it.
-fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::io::Result<()> {
-    let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
+/// Prints a bullet with its time and the numbers of the events that support it.
+fn print_bullet(
+    out: &mut dyn Write,
+    screen: &Screen,
+    level: &str,
+    bullet: &v1::Bullet,
+) -> std::io::Result<()> {
     let changed = match bullet.changed_by {
         0 => String::new(),
         number => format!(" (files changed again in #{number})"),
     };
-    let text = format!("{} {}{changed}", one_line(&bullet.text, 400), numbers.join(" "));
-    print_hanging(out, "  • ", 4, &text, width)?;
+    let text =
+        format!("{}{}{changed}", one_line(&bullet.text, 400), render_numbers(&bullet.numbers));
+    let (mark, indent) = match screen.labels.bullet_label(level, bullet.at_ms) {
+        Some(label) => (format!("  {DIM}{label}{RESET}  "), label.chars().count() + 4),
+        None => ("  • ".to_owned(), 4),
+    };
+    let width = screen.prose_width();
+    print_hanging(out, &mark, indent, &text, width)?;
     if bullet.unsupported {
-        writeln!(out, "    {YELLOW}not supported by any event{RESET}")
+        writeln!(out, "{}{YELLOW}not supported by any event{RESET}", " ".repeat(indent))
     } else {
         Ok(())
     }
+}
+
+/// The numbers of events, each after a space.
+fn render_numbers(numbers: &[u64]) -> String {
+    numbers.iter().map(|number| format!(" #{number}")).collect()
 }
 
 fn print_fields(
