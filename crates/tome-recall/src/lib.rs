@@ -39,6 +39,7 @@ mod retraction;
 mod score_table;
 mod search_report;
 mod searched_index_set;
+mod stated_value;
 mod term_scores;
 mod threshold;
 mod time_query;
@@ -259,7 +260,10 @@ impl Recall {
         let since = Instant::now();
         let mut chosen = pack::choose_hits(&ranked, plan, query.limits.skip);
         if query.origin.is_proactive() {
+            pack::drop_superseded(&ranked, plan, &mut chosen);
             self.drop_retracted(&ranked, &mut chosen, &pool)?;
+        } else if query.order != HitOrder::Time {
+            pack::put_newer_first(&ranked, plan, &mut chosen);
         }
         match plan.effort {
             SearchEffort::Proactive => clear_event_lines(&mut ranked),

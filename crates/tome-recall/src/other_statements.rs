@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use tome_model::Millis;
 use tome_text::{StopClass, is_stop_word, stem};
 
+use super::stated_value::StatedValue;
+
 /// Statements of other times that a hit names.
 const OTHERS_MAX: usize = 2;
 /// Words that two statements must share besides those of the query, or in all.
@@ -79,36 +81,56 @@ pub(super) struct ComparedStatement {
     at: Millis,
     text: String,
     words: BTreeSet<String>,
-    values: BTreeSet<String>,
+    values: Vec<StatedValue>,
     /// The words of its clauses that have a negation.
     negated: BTreeSet<String>,
+    /// Whether a person said it.
+    is_by_person: bool,
+    /// Whether it only asks.
+    is_question: bool,
 }
 
 impl ComparedStatement {
     pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
         let mut words = BTreeSet::new();
-        let mut values = BTreeSet::new();
+        let mut values = Vec::new();
         let mut negated = BTreeSet::new();
+        let mut is_question = true;
         let lower = passage.to_lowercase();
-        for clause in split_clauses(&lower) {
+        for (clause, asks) in split_clauses(&lower) {
             let (mut clause_words, mut is_negated) = (BTreeSet::new(), false);
             for raw in clause.split_whitespace() {
-                let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '%' && c != '$');
+                let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
                 is_negated |= is_negation(word);
-                if word.chars().any(|c| c.is_ascii_digit()) {
-                    values.insert(word.trim_start_matches('$').to_owned());
-                } else if is_month(word) {
-                    values.insert(word.to_owned());
-                } else if word.chars().count() >= 3 && !is_filler(word) {
+                let is_word = !word.chars().any(|c| c.is_ascii_digit()) && !is_filler(word);
+                if word.chars().count() >= 3 && is_word {
                     clause_words.insert(stem(word).into_owned());
                 }
             }
-            if is_negated {
+            if is_negated && !asks {
                 negated.extend(clause_words.iter().cloned());
+            }
+            if !asks {
+                values.extend(StatedValue::read_all(clause));
+                is_question &= clause_words.is_empty();
             }
             words.extend(clause_words);
         }
-        Self { number, at, text: shorten(passage), words, values, negated }
+        Self {
+            number,
+            at,
+            text: shorten(passage),
+            words,
+            values,
+            negated,
+            is_by_person: true,
+            is_question,
+        }
+    }
+
+    /// A statement of an agent, whose negations are mostly about details.
+    pub(super) fn of_agent(number: u64, at: Millis, passage: &str) -> Self {
+        Self { is_by_person: false, ..Self::new(number, at, passage) }
     }
 
     /// Whether a clause with a negation is about these words.
@@ -118,29 +140,32 @@ impl ComparedStatement {
 
     /// How another statement relates to this one; `None` if it is about something else, or agrees.
     fn compare(&self, other: &Self, query: &BTreeSet<String>) -> Option<StatementRelation> {
+        if self.number == other.number || self.is_question || other.is_question {
+            return None;
+        }
+        let differs = |one: &StatedValue| {
+            other.values.iter().any(|other| one.differs_from(other, query))
+                && !other.values.iter().any(|other| other.agrees_with(one))
+        };
+        if self.values.iter().any(differs) {
+            let is_newer = other.at > self.at;
+            return Some(if is_newer {
+                StatementRelation::Newer
+            } else {
+                StatementRelation::Earlier
+            });
+        }
         let shared: BTreeSet<&String> = self.words.intersection(&other.words).collect();
         let shared_with_query = shared.iter().filter(|word| query.contains(**word)).count();
         let smaller = self.words.len().min(other.words.len()).max(1);
         let is_same_subject = shared_with_query * 3 >= query.len() * 2
             && shared.len() >= SHARED_MIN
             && shared.len() * 2 >= smaller;
-        if !is_same_subject || self.number == other.number {
-            return None;
-        }
-        if self.negates(&shared) != other.negates(&shared) {
-            return Some(StatementRelation::Opposite);
-        }
-        // The words of the query alone do not make two values those of one thing.
-        let differs = shared.len() > shared_with_query
-            && !self.values.is_empty()
-            && !other.values.is_empty()
-            && other.values.difference(&self.values).next().is_some()
-            && self.values.difference(&other.values).next().is_some();
-        differs.then_some(if other.at > self.at {
-            StatementRelation::Newer
-        } else {
-            StatementRelation::Earlier
-        })
+        let is_opposite = is_same_subject
+            && self.is_by_person
+            && other.is_by_person
+            && self.negates(&shared) != other.negates(&shared);
+        is_opposite.then_some(StatementRelation::Opposite)
     }
 }
 
@@ -172,7 +197,11 @@ impl Claim {
 }
 
 /// Phrases that take back what was said before.
-const RETRACTIONS: [&str; 12] = [
+const RETRACTIONS: [&str; 16] = [
+    "i was wrong",
+    "my mistake",
+    "that is not true",
+    "was incorrect",
     "was wrong",
     "were wrong",
     "is wrong",
@@ -218,10 +247,17 @@ pub(super) fn find_others(
     chosen
 }
 
-/// Splits a text where a sentence or a clause ends, so that a negation concerns its own words only.
-fn split_clauses(text: &str) -> impl Iterator<Item = &str> {
+/// Splits a text where a sentence or a clause ends, so that a negation concerns its own words only. Says of each
+/// whether its sentence is a question.
+fn split_clauses(text: &str) -> impl Iterator<Item = (&str, bool)> {
     let ends = |c: char| matches!(c, '!' | '?' | ';' | '\n' | '。' | '！' | '？' | '；');
-    text.split(ends).flat_map(|part| part.split(". ")).flat_map(|part| part.split(", "))
+    text.split_inclusive(ends).flat_map(move |part| {
+        let asks = part.ends_with(['?', '？']);
+        let sentences = part.trim_end_matches(ends).split(". ").flat_map(|one| one.split(", "));
+        // Of "We use tabs. Or do we?", only the last sentence asks.
+        let last = sentences.clone().count().saturating_sub(1);
+        sentences.enumerate().map(move |(at, clause)| (clause, asks && at == last))
+    })
 }
 
 /// Whether a word carries no information about the subject.
@@ -252,15 +288,6 @@ fn is_negation(word: &str) -> bool {
             | "不"
     ) || word.ends_with("n't")
         || word.ends_with("n’t")
-}
-
-fn is_month(word: &str) -> bool {
-    #[rustfmt::skip]
-    const MONTHS: [&str; 11] = [
-        "january", "february", "march", "april", "june", "july", "august", "september", "october",
-        "november", "december",
-    ];
-    MONTHS.contains(&word)
 }
 
 #[cfg(test)]

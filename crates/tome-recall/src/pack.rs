@@ -15,7 +15,7 @@ use super::call_text::render_call_text;
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
 use super::indexer::PageKey;
-use super::other_statements::ComparedStatement;
+use super::other_statements::{ComparedStatement, StatementRelation, find_others, query_words};
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
 use super::{Across, HitTurn, RecallHit, RecallLimits, RecallScope, literal};
@@ -27,6 +27,9 @@ const AGENT_SNIPPET_CHARS: usize = 280;
 const STATEMENTS_MAX: usize = 60;
 /// Kind of the events that people wrote.
 const USER_MESSAGE: &str = EventKind::UserMessage.as_str();
+/// Kinds of the messages of agents.
+const AGENT_MESSAGES: [&str; 2] =
+    [EventKind::AssistantMessage.as_str(), EventKind::AssistantStop.as_str()];
 /// Maximum number of further citations in a hit.
 const ALSO_MAX: usize = 5;
 /// Approximate tokens of a hit besides its text.
@@ -318,22 +321,83 @@ pub(super) fn describe_call(
     }
 }
 
-/// Collects the passages of the best candidates in messages that people wrote, by set and number, to
-/// compare statements from different times.
+/// For each chosen hit in a message, the number of the event that gives a newer value of the same.
+fn find_newer(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+    chosen: &[ChosenHit],
+) -> Vec<Option<(usize, u64)>> {
+    let statements = collect_statements(ranked, plan);
+    let query = query_words(&plan.text);
+    let newer_of = |choice: &ChosenHit| {
+        let candidate = &ranked.get(choice.candidate_index)?.candidate;
+        let order_key = candidate.body.as_ref()?.order_key()?;
+        let set = candidate.set_index;
+        let own = statements.get(&(set, order_key.seq))?;
+        let others: Vec<&ComparedStatement> =
+            statements.iter().filter(|((other, _), _)| *other == set).map(|(_, one)| one).collect();
+        let others = find_others(own, &others, &query).into_iter();
+        let mut newer = others.filter(|other| other.relation == StatementRelation::Newer);
+        newer.next().map(|other| (set, other.number))
+    };
+    chosen.iter().map(newer_of).collect()
+}
+
+/// Moves a hit with a newer value before the first one with an older value of the same: what holds now is the
+/// answer.
+pub(super) fn put_newer_first(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+    chosen: &mut Vec<ChosenHit>,
+) {
+    let newer = find_newer(ranked, plan, chosen);
+    let number_of = |choice: &ChosenHit| {
+        let candidate = &ranked.get(choice.candidate_index)?.candidate;
+        Some((candidate.set_index, candidate.body.as_ref()?.order_key()?.seq))
+    };
+    for (at, newer) in newer.iter().enumerate() {
+        let Some(newer) = newer else { continue };
+        let place = chosen.iter().position(|choice| number_of(choice) == Some(*newer));
+        if let Some(place) = place.filter(|place| *place > at) {
+            let hit = chosen.remove(place);
+            chosen.insert(at, hit);
+            // One move at most: the places of the others have changed.
+            break;
+        }
+    }
+}
+
+/// Drops hits of which something newer was said. The newer one is a hint of its own if it is relevant.
+pub(super) fn drop_superseded(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+    chosen: &mut Vec<ChosenHit>,
+) {
+    let mut newer = find_newer(ranked, plan, chosen).into_iter();
+    chosen.retain(|_| newer.next().flatten().is_none());
+}
+
+/// Collects the passages of the best candidates in messages, by set and number, to compare statements
+/// from different times.
 pub(super) fn collect_statements(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
 ) -> BTreeMap<(usize, u64), ComparedStatement> {
     let mut statements = BTreeMap::new();
     for entry in ranked.iter().take(STATEMENTS_MAX) {
-        let Some(body) = entry.candidate.body.as_ref().filter(|body| body.kind == USER_MESSAGE)
-        else {
+        let Some(body) = entry.candidate.body.as_ref() else { continue };
+        let is_by_person = body.kind == USER_MESSAGE;
+        if !is_by_person && !AGENT_MESSAGES.contains(&body.kind.as_str()) {
             continue;
-        };
+        }
         let Some(order_key) = body.order_key() else { continue };
         let range = find_shown_range(entry, &body.text, plan);
         let passage = excerpt_around(&body.text, &range, SNIPPET_CHARS / 2, LineBreaks::Join);
-        let statement = ComparedStatement::new(order_key.seq, entry.candidate.at, &passage);
+        let (number, at) = (order_key.seq, entry.candidate.at);
+        let statement = match is_by_person {
+            true => ComparedStatement::new(number, at, &passage),
+            false => ComparedStatement::of_agent(number, at, &passage),
+        };
         statements.insert((entry.candidate.set_index, order_key.seq), statement);
     }
     statements

@@ -24,7 +24,7 @@ use tome_model::{Event, EventKind, FactKind, FileAction};
 
 use self::facts::segment_facts::{SegmentFacts, collect_facts};
 use self::language::keywords::KeywordCounter;
-use self::language::prose::split_message;
+use self::language::prose::{ProseSentence, SentenceShape, split_message};
 use self::language::terms::{TermKind, base_name};
 use self::language::text::first_and_last_bytes;
 use self::pages::bullets::build_bullets;
@@ -53,6 +53,7 @@ pub(crate) use self::pages::session::{SessionFacts, read_session};
 pub(crate) use self::pages::title::{changes_subject, names_request};
 pub use self::pages::work::{find_work_outcome, find_work_title, stands_alone, strip_request};
 pub use self::turns::reaction::skip_acknowledgment;
+pub use self::turns::request::describe_prompt;
 pub(crate) use self::turns::turn::find_changed_paths;
 pub use self::turns::turn::{cut_turns, is_prompt, is_task_list_tool};
 
@@ -90,8 +91,14 @@ impl Summarizer for Extractive {
 
 /// Finds the standing instructions and preferences in a prompt, verbatim.
 pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
+    const HEADINGS_MIN: usize = 3;
+    const TAGS_MIN: usize = 2;
     let parts = split_message(prompt);
-    if parts.is_pasted() {
+    let is_heading = |sentence: &&ProseSentence<'_>| sentence.shape == SentenceShape::Heading;
+    // A plan or the template of a command is written for its own task.
+    let is_document = parts.sentences.iter().filter(is_heading).count() >= HEADINGS_MIN
+        || prompt.matches("</").count() >= TAGS_MIN;
+    if parts.is_pasted() || is_document {
         return Vec::new();
     }
     let sentences = parts.sentences.into_iter().map(|sentence| sentence.plain);

@@ -66,18 +66,27 @@ impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
     pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
-        // The last session on this branch, as the facts show it.
-        let on_branch = RefCell::new(None);
+        // The last session on this branch and the commits, as the facts show them.
+        let known = RefCell::new((None, Vec::new()));
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_lessons(parts),
             &|parts| {
                 self.read_known_facts(starting, parts)?;
-                on_branch.replace(parts.known.session.clone());
+                known.replace((parts.known.session.clone(), parts.known.commits.clone()));
                 Ok(())
             },
-            &|parts| self.read_last_session(starting, on_branch.take(), parts),
+            &|parts| {
+                let (on_branch, commits) = known.take();
+                self.read_last_session(starting, on_branch, parts)?;
+                if let Some(last) = &mut parts.last {
+                    let own = commits.into_iter();
+                    let own = own.filter(|(at, _)| (last.first_at..=last.last_at).contains(at));
+                    last.commits = own.map(|(_, subject)| self.redact_text(&subject)).collect();
+                }
+                Ok(())
+            },
         ];
         for (name, step) in START_SOURCES.iter().zip(steps) {
             let mut read = StartParts::default();
@@ -231,8 +240,18 @@ impl Injector {
     }
 
     fn redact_state(&self, state: &mut SessionState) {
-        let SessionState { first_request, latest_requests, closing, open, unanswered, .. } = state;
+        let SessionState {
+            first_request,
+            latest_requests,
+            closing,
+            open,
+            unanswered,
+            last_calls,
+            edited,
+            ..
+        } = state;
         let texts = latest_requests.iter_mut().chain(open).chain(unanswered);
+        let texts = texts.chain(last_calls).chain(edited);
         for text in texts.chain([first_request, closing]) {
             *text = self.redact_text(text);
         }

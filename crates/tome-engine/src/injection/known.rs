@@ -4,10 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_contents::{
-    Instruction, ListedInstruction, find_work_outcome, find_work_title, stands_alone,
-};
-use tome_ledger::Ledger;
+use tome_contents::{Instruction, ListedInstruction, find_work_title, stands_alone, strip_request};
+use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
 
 use super::Injector;
@@ -22,13 +20,19 @@ const COMMAND_CHARS_MAX: usize = 80;
 const GRIP_MARK: &str = "[grip:";
 /// Lines per group.
 const OUTCOMES_MAX: usize = 3;
+const COMMITS_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
 const RULES_MAX: usize = 6;
 const CHECKS_MAX: usize = 5;
 const OPEN_MAX: usize = 3;
 const EARLIER_MAX: usize = 6;
+/// Sessions of a branch whose last activity is compared: they may have run side by side.
+const SESSIONS_COMPARED_MAX: usize = 4;
+/// Open ends of other work are told for two weeks of work on the project.
+const OPEN_AGE_MS_MAX: u64 = 14 * 24 * 60 * 60 * 1_000;
 /// Characters of the title and of the result of earlier work.
 const EARLIER_CHARS_MAX: usize = 140;
+const EARLIER_RESULT_CHARS_MAX: usize = 220;
 
 /// Lines for the start text, from the contents of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -45,6 +49,8 @@ pub struct KnownFacts {
     pub how_to_work: Vec<String>,
     /// The last session on the branch.
     pub session: Option<SessionId>,
+    /// The commits of all work, in order of time.
+    pub commits: Vec<(Millis, String)>,
 }
 
 /// A piece of work in one line.
@@ -83,7 +89,16 @@ impl Injector {
         let branch = head.and_then(|head| head.branch);
         let rules = self.instructions.list(&store, project)?;
         let mut known = summarize_work(&work, &rules, branch.as_deref());
-        known.session = known.session.filter(|session| Some(session) != current);
+        let here = work.iter().filter(|work| work.branch.is_some() && work.branch == branch);
+        let here = here.flat_map(|work| work.sessions.iter().rev().take(SESSIONS_COMPARED_MAX));
+        let mut last: Option<(Millis, SessionId)> = None;
+        for session in here.filter(|session| Some(*session) != current) {
+            let at = find_last_event(&store, session)?;
+            if at.is_some_and(|at| last.as_ref().is_none_or(|(last, _)| at > *last)) {
+                last = at.map(|at| (at, session.clone()));
+            }
+        }
+        known.session = last.map(|(_, session)| session);
         known.earlier.retain(|work| Some(&work.session) != current);
         let mut of_users = Vec::new();
         for work in known.earlier {
@@ -99,6 +114,17 @@ impl Injector {
         }
         Ok(known)
     }
+}
+
+/// When a session was last active.
+fn find_last_event(store: &Ledger, session: &SessionId) -> Result<Option<Millis>, HomeError> {
+    let range = EventRange {
+        session: Some(session.clone()),
+        direction: ScanDirection::Backward,
+        ..EventRange::default()
+    };
+    let last = store.events(&range).next().transpose()?;
+    Ok(last.map(|(_, event)| event.at))
 }
 
 /// Replaces the ids of quoted excerpts by the numbers of their events, which are shorter and open the
@@ -141,7 +167,6 @@ fn summarize_work(
     let mut known = KnownFacts { branch: branch.map(str::to_owned), ..KnownFacts::default() };
     if let Some(work) = here {
         known.on_branch = describe_branch(work);
-        known.session = work.sessions.last().cloned();
     }
     let elsewhere: Vec<&Work> = all
         .iter()
@@ -149,8 +174,17 @@ fn summarize_work(
         .filter(|work| here.is_none_or(|here| !std::ptr::eq(*work, here)))
         .collect();
     known.earlier = list_earlier_work(&elsewhere);
-    let mut open: Vec<&Fact> =
-        elsewhere.iter().flat_map(|work| work.facts_of(FactKind::Open)).collect();
+    let commits = all.iter().flat_map(|work| work.facts_of(FactKind::Commit));
+    known.commits = commits.map(|fact| (fact.at, fact.text.clone())).collect();
+    known.commits.sort();
+    known.commits.dedup();
+    let last_at = all.iter().flat_map(|work| &work.facts).map(|fact| fact.at).max();
+    let mut open: Vec<&Fact> = elsewhere
+        .iter()
+        .flat_map(|work| work.facts_of(FactKind::Open))
+        .filter(|fact| !is_question(&fact.text))
+        .filter(|fact| last_at.is_some_and(|last| last.distance_ms(fact.at) <= OPEN_AGE_MS_MAX))
+        .collect();
     open.sort_by_key(|fact| std::cmp::Reverse(fact.at));
     known.open_elsewhere = open
         .iter()
@@ -162,6 +196,7 @@ fn summarize_work(
         facts.sort_by_key(|fact| std::cmp::Reverse(fact.at));
         let mut seen = BTreeSet::new();
         facts.retain(|fact| seen.insert(fact.text.as_str()));
+        facts.retain(|fact| kind != FactKind::Decision || !is_choice_of_next_step(&fact.text));
         facts.truncate(most);
         facts
     };
@@ -184,7 +219,9 @@ fn summarize_work(
             .map(|rule| quoted("The user's rule", &rule.text, &format!(" [#{}]", rule.number))),
     );
     let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
-    let corrections = corrections.iter().filter(|fact| !rule_texts.contains(fact.text.as_str()));
+    let corrections = corrections
+        .iter()
+        .filter(|fact| !rule_texts.contains(fact.text.as_str()) && says_what_to_do(&fact.text));
     known.how_to_work.extend(
         corrections.map(|fact| quoted("The user corrected", &fact.text, &format_citation(fact))),
     );
@@ -196,6 +233,48 @@ fn summarize_work(
     );
     known.how_to_work.extend(describe_checks(&best_checks(all)));
     known
+}
+
+/// Whether an open end is an offer of the agent that ended with its session. One about changes tells that they
+/// may not be committed.
+fn is_question(open: &str) -> bool {
+    open.trim_end().ends_with(['?', '？']) && !open.contains("(changes to ")
+}
+
+/// Whether a correction says what to do or not to do without the work that was corrected.
+fn says_what_to_do(correction: &str) -> bool {
+    #[rustfmt::skip]
+    const MARKS: &[&str] = &[
+        "don't", "do not", "don’t", "never", "always", "instead", "rather than", "should", "must", "stop ", "not ",
+        "不要", "别", "必须", "应该", "しない", "べき", "하지 마", "nicht", "immer", "nunca", "siempre", "jamais",
+        "toujours", "não", "sempre",
+    ];
+    let lower = correction.to_lowercase();
+    !lower.trim_end().ends_with(['?', '？']) && MARKS.iter().any(|mark| lower.contains(mark))
+}
+
+/// Whether a decision only chose how the agent should go on, which the next session need not know.
+fn is_choice_of_next_step(decision: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "want me to", "would you like", "do you want me to", "should i ", "shall i ", "shall we", "should we proceed",
+        "how should i proceed", "how should we proceed", "how would you like to proceed", "what would you like",
+        "ready to", "more questions", "what's next", "what next", "which would you like",
+    ];
+    // A list of steps that the user agreed to is carried out by now.
+    const AGREED: &str = "(proposed by the agent, agreed)";
+    let lower = decision.to_lowercase();
+    let answer = lower.rsplit_once("? ").map(|(_, answer)| answer);
+    let consents = answer.is_some_and(|answer| {
+        #[rustfmt::skip]
+        let begins = [
+            "yes", "no,", "ok", "go ahead", "all ", "both", "done", "skip", "fix ", "start ", "generate ",
+        ];
+        begins.iter().any(|start| answer.starts_with(start)) && answer.split(' ').count() <= 5
+    });
+    consents
+        || decision.ends_with(AGREED) && decision.contains("; ")
+        || STARTS.iter().any(|start| lower.starts_with(start))
 }
 
 /// The checks in one line, with the day on which the last of them passed.
@@ -242,8 +321,9 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
         let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
         let day = format_day(last_at(work)?);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
-        let outcome = find_work_outcome(work).map_or(String::new(), |(fact, text)| {
-            format!(" Result: {}{}", quote_line(text, EARLIER_CHARS_MAX), format_citation(fact))
+        let outcome = find_last_result(work).map_or(String::new(), |fact| {
+            let text = quote_line(strip_request(&fact.text), EARLIER_RESULT_CHARS_MAX);
+            format!(" Result: {text}{}", format_citation(fact))
         });
         Some(EarlierWork {
             session,
@@ -253,17 +333,39 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     works.iter().filter_map(describe).take(EARLIER_MAX).collect()
 }
 
+/// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by
+/// later turns six times as often.
+fn find_last_result(work: &Work) -> Option<&Fact> {
+    // What was found to be wrong is mostly set right by what follows.
+    #[rustfmt::skip]
+    const PROBLEMS: &[&str] = &["the problem", "the issue", "the error", "the bug", "problem:", "i don't see", "let me"];
+    let is_problem = |text: &str| {
+        let lower = strip_request(text).to_lowercase();
+        PROBLEMS.iter().any(|start| lower.starts_with(start))
+    };
+    let outcomes = || {
+        let all = work.facts_of(FactKind::Outcome);
+        all.filter(|fact| stands_alone(fact) && !is_problem(&fact.text))
+    };
+    let heaviest = outcomes().map(|fact| fact.weight).max()?;
+    outcomes().filter(|fact| fact.weight * 3 >= heaviest).max_by_key(|fact| fact.at)
+}
+
 /// The work on a branch: what it is about, its latest results, and what is open.
 fn describe_branch(work: &Work) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(title) = find_work_title(work) {
-        let commits = match work.commits {
-            0 => String::new(),
-            1 => " (1 commit)".to_owned(),
-            many => format!(" ({many} commits)"),
-        };
-        let text = quote_line(&title.text, TEXT_CHARS_MAX);
-        lines.push(format!("- So far{commits}: {text}{}", format_citation(title)));
+    let mut commits: Vec<&Fact> = work.facts_of(FactKind::Commit).collect();
+    commits.sort_by_key(|fact| std::cmp::Reverse(fact.at));
+    if commits.is_empty() {
+        lines.extend(find_work_title(work).map(|title| {
+            let text = quote_line(&title.text, TEXT_CHARS_MAX);
+            format!("- About: {text}{}", format_citation(title))
+        }));
+    } else {
+        let named = commits.iter().take(COMMITS_MAX).map(|fact| {
+            format!("{}{}", quote_line(&fact.text, EARLIER_CHARS_MAX), format_citation(fact))
+        });
+        lines.push(format!("- Last commits: {}", named.collect::<Vec<_>>().join("; ")));
     }
     let outcomes = work.facts_of(FactKind::Outcome);
     let mut outcomes: Vec<&Fact> = outcomes.filter(|fact| stands_alone(fact)).collect();
@@ -293,4 +395,39 @@ fn format_citation(fact: &Fact) -> String {
 
 fn format_day(at: Millis) -> String {
     at.to_string().chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_helps_the_next_session_is_told() {
+        for offer in ["Should I push it now?", "Would you like me to clean up?"] {
+            assert!(is_question(offer), "{offer}");
+        }
+        assert!(!is_question("The agent asked \"Commit?\", no answer (changes to lexer.rs)"));
+        assert!(!is_question("Delete the old shim"));
+        for order in
+            ["Don't edit the generated tables", "use spans instead of offsets", "不要改这个文件"]
+        {
+            assert!(says_what_to_do(order), "{order}");
+        }
+        for question in ["Where is the width table", "why not use spans?", "Try it again"] {
+            assert!(!says_what_to_do(question), "{question}");
+        }
+        for step in [
+            "Want me to plan the lexer first? Plan it",
+            "Which parts should change? All of them",
+            "First: read the tables; Then: delete the shim (proposed by the agent, agreed)",
+        ] {
+            assert!(is_choice_of_next_step(step), "{step}");
+        }
+        for choice in [
+            "Which parser should we use? A hand-written one",
+            "Keep the tables in a build script, because the crate must build offline",
+        ] {
+            assert!(!is_choice_of_next_step(choice), "{choice}");
+        }
+    }
 }

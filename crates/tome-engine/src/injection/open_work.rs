@@ -51,7 +51,7 @@ fn parse_open_items(text: &str) -> Vec<String> {
         let (item, is_item) = strip_bullet(line);
         let is_box = line.contains("[ ]");
         let plain = line.trim_matches(['#', '*', '_', ' ', ':']).to_lowercase();
-        let is_heading = !is_item && OPEN_HEADINGS.iter().any(|heading| plain.starts_with(heading));
+        let is_heading = !is_item && is_open_heading(&plain);
         if is_heading {
             is_under = true;
             // "Next step: wire it up" has the item on the same line.
@@ -64,6 +64,22 @@ fn parse_open_items(text: &str) -> Vec<String> {
         }
     }
     open
+}
+
+/// Whether a line without marks is a heading over open items: "Next steps", but not "Todo saved: …".
+fn is_open_heading(line: &str) -> bool {
+    const WORDS_AFTER_MAX: usize = 3;
+    let rest = OPEN_HEADINGS.iter().find_map(|heading| line.strip_prefix(heading));
+    let Some(rest) = rest else { return false };
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let heading = rest.split([':', '(']).next().unwrap_or(rest);
+    let is_done = ["saved", "added", "created", "done", "updated", "removed", "moved", "closed"]
+        .iter()
+        .any(|word| heading.split_whitespace().any(|said| said == *word));
+    rest.starts_with([' ', ':', '(', '*'])
+        && !is_done
+        && heading.split_whitespace().count() <= WORDS_AFTER_MAX
+        || rest.is_empty()
 }
 
 /// Returns the lines of the "Pending Issues" section of an overview.
@@ -99,7 +115,9 @@ mod tests {
         let text = "All 212 tests pass.\n\n**Next steps:**\n1. Wire up the lexer\n2. Delete the shim\n\nDone otherwise.\n- not open\n- [ ] write docs";
         assert_eq!(parse_open_items(text), ["Wire up the lexer", "Delete the shim", "write docs"]);
         assert_eq!(parse_open_items("Remaining: the Windows build."), ["the Windows build."]);
-        assert_eq!(parse_open_items("It works. What remains is fine."), Vec::<String>::new());
+        for closed in ["It works. What remains is fine.", "Todo saved: `todo/widths.md`"] {
+            assert_eq!(parse_open_items(closed), Vec::<String>::new(), "{closed}");
+        }
     }
 
     #[test]

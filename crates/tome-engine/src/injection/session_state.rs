@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tome_contents::{is_task_list_tool, prompt_text};
+use tome_contents::{
+    describe_prompt, is_narration, is_task_list_tool, list_edited_files, prompt_text,
+    read_tool_call, shorten_path,
+};
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Event, EventId, EventKind, Millis, Scope, SessionId};
 use tome_notebook::OVERVIEW_TEMPLATE;
@@ -29,6 +32,8 @@ const CHATS_SKIPPED_MAX: usize = 8;
 /// A shorter prompt ("yes", "go on") means nothing by itself; a shorter final message states no
 /// result.
 const REQUEST_WORDS_MIN: usize = 3;
+/// Calls after the last message that are told.
+const CALLS_MAX: usize = 2;
 const CLOSING_WORDS_MIN: usize = 8;
 
 /// The state of a session.
@@ -54,6 +59,12 @@ pub struct SessionState {
     pub is_finished: bool,
     /// The event of the final message, for a citation.
     pub closing_event: Option<String>,
+    /// Its last calls after that message, each in a line with how it ended.
+    pub last_calls: Vec<String>,
+    /// The commits made in it, in order.
+    pub commits: Vec<String>,
+    /// Files that it edited after its last commit, the latest first.
+    pub edited: Vec<String>,
     /// Unfinished plan steps and pending issues.
     pub open: Vec<String>,
     /// The last request, if no answer to it was recorded.
@@ -210,12 +221,16 @@ impl SessionEvents {
         let first_request = first_request
             .or_else(|| requests.iter().rev().copied().find(|event| says(event)))
             .or_else(|| self.head.iter().find(is_request))?;
-        let mut latest: Vec<&Event> = requests
-            .iter()
-            .copied()
-            .filter(|event| event.id != first_request.id && says(event))
-            .take(REQUESTS_MAX)
-            .collect();
+        let first_text = describe_prompt(&first_request.text);
+        let mut latest: Vec<String> = Vec::new();
+        for event in requests.iter().copied().filter(|event| says(event)) {
+            let text = describe_prompt(&event.text);
+            // A prompt is repeated where the agent was interrupted.
+            let is_listed = text == first_text || latest.contains(&text);
+            if latest.len() < REQUESTS_MAX && event.id != first_request.id && !is_listed {
+                latest.push(text);
+            }
+        }
         latest.reverse();
         let answers = || self.tail.iter().filter(|event| is_answer(event));
         let last_answer = answers().next();
@@ -226,12 +241,18 @@ impl SessionEvents {
         let mut after =
             self.tail.iter().take_while(|event| last_answer.is_none_or(|end| event.id != end.id));
         let is_finished = !after.any(is_work);
+        // An earlier answer is none to the last request.
+        let asked_at = requests.first().map_or(Millis(0), |prompt| prompt.at);
+        let closes = |event: &&&Event| event.at >= asked_at && is_conclusion(event);
         let closing = answers()
-            .find(|event| event.kind == EventKind::AssistantStop && is_conclusion(event))
-            .or_else(|| answers().find(|event| is_conclusion(event)))
+            .find(|event| event.kind == EventKind::AssistantStop && closes(&event))
+            .or_else(|| answers().find(|event| closes(&event)))
             .filter(|_| is_finished)
             .or(last_answer);
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
+        // "Now let me write the plan" ends nothing.
+        let announces = closing.is_some_and(|event| is_narration(&event.text));
+        let is_finished = is_finished && !announces;
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
         Some(SessionState {
             session: first.session.as_str().to_owned(),
@@ -239,14 +260,75 @@ impl SessionEvents {
             agent: first.agent.as_str().to_owned(),
             first_at: first.at,
             last_at: last.at,
-            first_request: prompt_text(&first_request.text),
-            latest_requests: latest.iter().map(|event| prompt_text(&event.text)).collect(),
+            first_request: first_text,
+            latest_requests: latest,
             closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
             is_finished,
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
+            last_calls: if is_finished { Vec::new() } else { self.describe_last_calls(closing) },
+            commits: Vec::new(),
+            edited: self.list_uncommitted_files(),
             open: open_work::collect_open_work(&self.tail, closing),
-            unanswered: unanswered.map(|event| prompt_text(&event.text)),
+            unanswered: unanswered.map(|event| describe_prompt(&event.text)),
         })
+    }
+}
+
+impl SessionEvents {
+    /// The calls after the agent's last message, in order.
+    fn describe_last_calls(&self, closing: Option<&Event>) -> Vec<String> {
+        let after =
+            self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
+        let is_work = |event: &&Event| {
+            let name = event.tool.as_ref().map(|tool| tool.name.as_str());
+            event.kind == EventKind::ToolResult && !name.is_some_and(is_task_list_tool)
+        };
+        let mut calls: Vec<String> = after
+            .filter(is_work)
+            .filter_map(|event| {
+                let call = read_tool_call(event)?;
+                let ended = match call.outcome.has_passed() {
+                    Some(true) => " (passed)".to_owned(),
+                    Some(false) => format!(
+                        " (failed{})",
+                        call.reason.map(|why| format!(": {why}")).unwrap_or_default()
+                    ),
+                    None => String::new(),
+                };
+                let mark = if call.command.is_some() { "$ " } else { "" };
+                Some(format!("{mark}{}{ended}", call.line))
+            })
+            .take(CALLS_MAX)
+            .collect();
+        calls.reverse();
+        calls
+    }
+
+    /// The files that were edited after the last commit of the session, or since the events that were read.
+    fn list_uncommitted_files(&self) -> Vec<String> {
+        let mut files: Vec<String> = Vec::new();
+        for event in &self.tail {
+            let Some(tool) = event.tool.as_ref().filter(|_| event.kind == EventKind::ToolResult)
+            else {
+                continue;
+            };
+            let Some(call) = read_tool_call(event) else { continue };
+            if call.commit.is_some() && call.outcome.has_passed() != Some(false) {
+                break;
+            }
+            if call.outcome.has_passed() == Some(false) {
+                continue;
+            }
+            for path in list_edited_files(tool) {
+                let path = shorten_path(path, &event.cwd);
+                // The agent's own files elsewhere are not part of the project.
+                let is_outside = path.starts_with(['/', '~']) || path.starts_with("..");
+                if !is_outside && !files.iter().any(|known| known == path) {
+                    files.push(path.to_owned());
+                }
+            }
+        }
+        files
     }
 }
 
@@ -315,7 +397,8 @@ mod tests {
         let announced = (EventKind::AssistantMessage, "Running them.", None);
         let done = (EventKind::AssistantStop, "Done, all pass.", None);
         let (is_finished, closing) = summarize(&[announced, work, done]);
-        assert!(is_finished && closing.starts_with("The lexer accepts"), "{closing}");
+        // The summary answers an earlier request.
+        assert_eq!((is_finished, closing.as_str()), (true, "Done, all pass."));
         assert!(summarize(&[work, done, tasks]).0);
         assert_eq!(summarize(&[announced, work]), (false, "Running them.".to_owned()));
     }

@@ -80,6 +80,11 @@ const LABEL_CHARS_MAX: usize = 60;
 /// Characters of an index line, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
 const REQUEST_CHARS_MAX: usize = 300;
+/// Characters of a call after the last message, and files named.
+const CALL_CHARS_MAX: usize = 140;
+const FILES_SHOWN_MAX: usize = 6;
+/// The same, of one that was followed by others.
+const EARLIER_REQUEST_CHARS_MAX: usize = 160;
 /// Characters and lines of the agent's final message.
 const CLOSING_CHARS_MAX: usize = 900;
 const CLOSING_LINES_MAX: usize = 9;
@@ -239,23 +244,52 @@ pub(super) fn session_block(state: &SessionState) -> TextBlock {
     } else {
         format!("{} to {}", format_minute(state.first_at), format_minute(state.last_at))
     };
-    let mut lines =
-        vec![format!("First request: {}", quote_line(&state.first_request, REQUEST_CHARS_MAX))];
-    let latest = state.latest_requests.iter();
-    lines.extend(
-        latest.map(|text| format!("Later request: {}", quote_line(text, REQUEST_CHARS_MAX))),
-    );
+    // What an agent needs most comes first, because the end is cut if there is no room.
+    let (last, before) = match state.latest_requests.split_last() {
+        Some((last, before)) => (last, Some(before)),
+        None => (&state.first_request, None),
+    };
+    let is_answered = state.unanswered.as_ref().is_none_or(|request| request != last);
+    let label = if is_answered { "Last request" } else { "Last request, unanswered" };
+    let mut lines = vec![format!("{label}: {}", quote_line(last, REQUEST_CHARS_MAX))];
     let closing = closing_lines(&state.closing);
     if let Some((first, rest)) = closing.split_first() {
-        let label = if state.is_finished { "Agent's final message" } else { STILL_AT_WORK };
+        let label = match (state.is_finished, &state.unanswered) {
+            (false, _) => STILL_AT_WORK,
+            (true, Some(_)) => "The agent's message before it",
+            (true, None) => "Agent's final message",
+        };
         lines.push(format!("{label}: {first}"));
         lines.extend(rest.iter().map(|line| format!("  {line}")));
+    }
+    if !state.last_calls.is_empty() {
+        let calls = state.last_calls.iter().map(|call| quote_line(call, CALL_CHARS_MAX));
+        lines.push(format!("After that: {}", calls.collect::<Vec<_>>().join("; ")));
+    }
+    if let Some(request) = state.unanswered.as_ref().filter(|_| is_answered) {
+        lines.push(format!("Unanswered: {}", quote_line(request, REQUEST_CHARS_MAX)));
     }
     lines.extend(
         state.open.iter().map(|item| format!("Open: {}", quote_line(item, LINE_CHARS_MAX))),
     );
-    if let Some(request) = &state.unanswered {
-        lines.push(format!("Unanswered: {}", quote_line(request, REQUEST_CHARS_MAX)));
+    if !state.commits.is_empty() {
+        lines.push(format!("Committed: {}", quote_line(&state.commits.join("; "), LINE_CHARS_MAX)));
+    }
+    if !state.edited.is_empty() {
+        let shown: Vec<&str> =
+            state.edited.iter().take(FILES_SHOWN_MAX).map(String::as_str).collect();
+        let hidden = state.edited.len().saturating_sub(shown.len());
+        let more = if hidden > 0 { format!(" and {hidden} more") } else { String::new() };
+        let files = quote_line(&shown.join(", "), LINE_CHARS_MAX);
+        lines.push(format!("Edited, with no commit recorded after it: {files}{more}"));
+    }
+    let earlier =
+        before.into_iter().flat_map(|before| std::iter::once(&state.first_request).chain(before));
+    let earlier: Vec<String> =
+        earlier.map(|text| quote_line(text, EARLIER_REQUEST_CHARS_MAX)).collect();
+    if !earlier.is_empty() {
+        lines.push("Asked before that, in order:".to_owned());
+        lines.extend(earlier.iter().map(|text| format!("  {text}")));
     }
     let cited = state.closing_event.as_deref().map(|id| format!(" [{}]", quote_line(id, 80)));
     let head = format!("{}, {when}{}", quote_line(&state.agent, 40), cited.unwrap_or_default());

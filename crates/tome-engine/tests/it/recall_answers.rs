@@ -261,3 +261,50 @@ fn a_time_is_answered_by_the_pages_that_fit_its_length() {
     let pages = citations("the last 50 days");
     assert_eq!(pages, ["toc:month:2026-03", "toc:day:2026-02-13"]);
 }
+
+/// Two sessions that give two values of one thing, as the user or the agent says them.
+fn store_two_values(kind: &str) -> EngineFixture {
+    let fixture = EngineFixture::new();
+    let ask = |session: &str, at: u64, prompt: &str, reply: &str| {
+        let asked = "user_message";
+        match kind {
+            "user_message" => store_event(&fixture, session, 1, at, asked, reply),
+            _ => {
+                store_event(&fixture, session, 1, at, asked, prompt);
+                store_event(&fixture, session, 2, at + 1_000, kind, reply);
+            }
+        }
+    };
+    ask("old", NOW.0 - 9 * DAY_MS, "Look at the mirror", "The nightly mirror job starts at 2 am.");
+    ask("new", NOW.0 - 2 * DAY_MS, "And now?", "The nightly mirror job starts at 4 am now.");
+    ask("other", NOW.0 - DAY_MS, "And the rest?", "The release notes are written by hand.");
+    fixture
+}
+
+#[test]
+fn the_newer_of_two_values_comes_first_and_the_older_one_names_it() {
+    for kind in ["user_message", "assistant_stop"] {
+        let fixture = store_two_values(kind);
+        // However the question is worded, also with every word of the subject.
+        for question in ["mirror job", "when does the nightly mirror job start"] {
+            let found = fixture.search_indexed(&fixture.query(question));
+            let [first, second, ..] = found.hits.as_slice() else { panic!("{found:#?}") };
+            assert!(first.text.contains("4 am"), "{kind}, {question}: {found:#?}");
+            assert!(second.text.contains("2 am"), "{kind}, {question}: {found:#?}");
+            let relation = |hit: &tome_recall::RecallHit| {
+                hit.others.iter().map(|other| other.relation.as_str()).collect::<Vec<_>>()
+            };
+            assert_eq!((relation(first), relation(second)), (vec!["earlier"], vec!["newer"]));
+        }
+    }
+}
+
+#[test]
+fn a_hint_does_not_give_a_value_that_was_replaced() {
+    let fixture = store_two_values("user_message");
+    let prompt = "check when the nightly mirror job starts".to_owned();
+    let query = fixture.query(&prompt);
+    fixture.search_indexed(&query);
+    let found = fixture.search(&RecallQuery { origin: QueryOrigin::Proactive { prompt }, ..query });
+    assert!(!found.hits.iter().any(|hit| hit.text.contains("2 am")), "{found:#?}");
+}

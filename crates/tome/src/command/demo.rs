@@ -123,7 +123,7 @@ fn find_texts() -> Vec<String> {
 
 /// The lines of an injection about the session before.
 fn is_about_session(line: &str) -> bool {
-    line.starts_with("First request:") || line.starts_with("Agent's final message:")
+    line.starts_with("Last request:") || line.starts_with("Agent's final message:")
 }
 
 /// A temporary home and project.

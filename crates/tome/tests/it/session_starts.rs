@@ -72,7 +72,7 @@ fn the_last_session_is_summarized_as_a_whole() {
     let text = context(&response);
     let (_, last) = text.split_once("## Where the last session stopped").unwrap();
     for words in [
-        "First request: Port the tokenizer to the new Unicode tables.",
+        "Last request: Port the tokenizer to the new Unicode tables.",
         "Agent's final message: The tokenizer reads its Unicode tables",
         "Open: Delete the old shim",
         "Open: Document the generator",

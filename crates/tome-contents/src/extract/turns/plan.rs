@@ -8,7 +8,7 @@ use tome_model::{Event, EventKind, Tool};
 
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::language::terms::base_name;
-use crate::extract::language::text::{find_text_field, strip_any_prefix};
+use crate::extract::language::text::{find_text_field, plain_text, strip_any_prefix};
 use crate::extract::turns::turn::is_prompt;
 
 /// The heading of a plan that the user approved or gave.
@@ -90,11 +90,7 @@ fn find_given_plan<'a>(
     prompt: usize,
     text: &'a str,
 ) -> Option<PlanHeading<'a>> {
-    let (first, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
-    let lower = first.to_lowercase();
-    if !lower.contains("implement") || !lower.contains("plan") {
-        return None;
-    }
+    let rest = find_pasted_plan(text)?;
     if let Some(found) = find_heading(prompt, rest) {
         return Some(found);
     }
@@ -108,6 +104,19 @@ fn find_given_plan<'a>(
     let at = events.get(..prompt)?.iter().rposition(proposes_plan)?;
     let (_, plan) = events.get(at)?.text.rsplit_once(PROPOSED_PLAN)?;
     find_heading(at, plan)
+}
+
+/// The text below the line of a prompt that asks to implement a plan; it may be empty.
+fn find_pasted_plan(text: &str) -> Option<&str> {
+    let (first, rest) = text.trim().split_once('\n').unwrap_or((text.trim(), ""));
+    let lower = first.to_lowercase();
+    (lower.contains("implement") && lower.contains("plan")).then_some(rest)
+}
+
+/// The request of a prompt that asks to implement the plan that it holds.
+pub(crate) fn request_of_plan(text: &str) -> Option<String> {
+    let heading = find_heading(0, find_pasted_plan(text)?)?;
+    Some(format!("Implement the plan: {}", plain_text(heading.text)))
 }
 
 /// The first Markdown heading of a plan that says more than "Plan".

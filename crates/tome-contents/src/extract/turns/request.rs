@@ -8,9 +8,10 @@ use crate::extract::language::courtesy::{
     is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy,
 };
 use crate::extract::language::orders::{REQUEST_WORDS, is_order};
-use crate::extract::language::prose::{MessageParts, ProseSentence, split_message};
+use crate::extract::language::prose::{MessageParts, ProseSentence, prompt_text, split_message};
 use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
 use crate::extract::language::text::{begins_with_any, to_lower};
+use crate::extract::turns::plan::request_of_plan;
 use crate::extract::turns::request_score::{PromptSentence, SENTENCES_MAX, is_sure, states_wish};
 
 #[derive(Debug, Clone)]
@@ -87,6 +88,20 @@ pub(crate) fn choose_request<'a>(
         is_order: orders,
         failure: trouble,
     })
+}
+
+/// What the user typed in a prompt, on one line: without pasted logs and code, and of a plan only its heading.
+pub fn describe_prompt(text: &str) -> String {
+    let parts = split_message(text);
+    // Boxes and bars are drawn by programs.
+    let is_drawn = |text: &str| text.contains(|c| matches!(c, '\u{2500}'..='\u{25ff}'));
+    let said = parts.sentences.iter().map(|sentence| sentence.raw.trim());
+    let said: Vec<&str> = said.filter(|text| !is_drawn(text)).collect();
+    match request_of_plan(text) {
+        Some(request) => request,
+        None if said.is_empty() => prompt_text(text),
+        None => said.join(" "),
+    }
 }
 
 /// Whether the agent's harness wrote a message in the user's name.

@@ -18,7 +18,7 @@ use crate::extract::git::commits::{
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::{MessageParts, prompt_text, split_message};
 use crate::extract::language::text::{begins_with_any, to_lower};
-use crate::extract::turns::plan::{PlanHeading, find_plan};
+use crate::extract::turns::plan::{PlanHeading, find_plan, request_of_plan};
 use crate::extract::turns::reaction::{Reaction, classify_reaction};
 use crate::extract::turns::request::{UserRequest, choose_request, is_harness_message};
 use crate::rejection::find_rejection_words;
@@ -164,6 +164,16 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
             turn.add_event(at, event);
             turn.plan = find_plan(events, at).or(turn.plan);
         }
+    }
+    // "Implement the following plan" says less than the heading of the plan.
+    if let (Some(plan), Some(prompt)) = (turn.plan, turn.prompt)
+        && plan.event == prompt
+        && let Some(request) = &mut turn.request
+        && let Some(text) = events.get(prompt).and_then(|event| request_of_plan(&event.text))
+    {
+        request.raw = plan.raw;
+        request.text = text;
+        request.is_sure = true;
     }
     if let Some((_, answer)) = turn.final_answer(events) {
         turn.answer_parts = split_message(answer);

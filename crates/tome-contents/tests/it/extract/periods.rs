@@ -118,10 +118,10 @@ fn a_day_of_two_sessions_names_both_themes() {
     expect![[r#"
         # Lexer: slice identifiers at character boundaries; Get rid of the global settings object in ledgerly
         - The lexer panics on identifiers that start with a non-ASCII letter, e.g. `größe` → `Lexer::ident` now slices at the byte offset that `ident_end` returns instead of adding one per character, so identifiers such as `größe` lex without a panic.
-        - Go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us → `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
-        - Decided: Let's go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us.
         - Decided: Let's leave normalisation to the resolver.
         - Get rid of the global `settings` object in ledgerly → There are 37 imports of the global. Two options: Dependency injection; Context variable: keep the import, but back it with a `contextvars.ContextVar`
+        - Go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us → `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
+        - Decided: Let's go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us.
         [lexer.rs, unicode_ident.rs, identifiers, größe, matcher.py, config.py, E0308]
     "#]].assert_eq(&page(&summary));
 }
@@ -135,10 +135,10 @@ fn segments_of_one_session_become_one_theme() {
         rollup(Level::Day, &[piece(&all[..4]), piece(&all[4..10]), sample("trivial-questions")]);
     expect![[r#"
         # How do I undo the last commit but keep the changes?; CI is red on main since last night, locally it's green
-        - What's the difference between String and &str in rust? → `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
         - CI is red on main since last night, locally it's green
-        - Is there a shortcut in vim to jump to the matching bracket? → Yes: `%` jumps between matching brackets.
         - How do I undo the last commit but keep the changes? → Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
+        - What's the difference between String and &str in rust? → `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
+        - Is there a shortcut in vim to jump to the matching bracket? → Yes: `%` jumps between matching brackets.
         [broker_test.go, String, broker.go, str, matching, text, undo]
     "#]].assert_eq(&page(&summary));
 }
@@ -159,11 +159,11 @@ fn weeks_and_years_keep_the_main_themes() {
     expect![[r#"
         # Get rid of the global settings object in ledgerly; 订单导出接口在数据量大的时候会超时
         - Go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us → `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
-        - 订单导出接口在数据量大的时候会超时，帮我看看怎么回事 → 问题在于 `ExportService.export` 对每个订单单独查询一次用户，20 万条订单就是 20 万次查询，典型的 N+1 查询。
-        - Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx → Das Limit steht jetzt auf 20 MB (`client_max_body_size 20m` in `deploy/nginx.conf`), die Konfiguration ist gültig.
-        - I'm in the middle of rebasing feature/tiles onto main and got stuck on conflicts, please resolve them → `TileError` from main won in `cache.rs` and `mod.rs`, eviction by size from the branch is kept, and `TileError` gained an `Io` variant because the branch reads tiles with `?`.
         - CI is red on main since last night, locally it's green → `reconnect` now takes `b.mu` before it replaces the connection, which removes the data race, and the backoff is capped at 2s and driven by a fake clock in the test, so it no longer depends on how slow the CI runner is.
-        - タイムゾーンが原因だと思うのですが、調べて直してもらえますか？ → テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。 (and 2 more pieces of work)
+        - 订单导出接口在数据量大的时候会超时，帮我看看怎么回事 → 问题在于 `ExportService.export` 对每个订单单独查询一次用户，20 万条订单就是 20 万次查询，典型的 N+1 查询。
+        - タイムゾーンが原因だと思うのですが、調べて直してもらえますか？ → テスト環境のタイムゾーンが UTC のため、`toLocal` では実行環境に依存してしまいます。
+        - Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx → Das Limit steht jetzt auf 20 MB (`client_max_body_size 20m` in `deploy/nginx.conf`), die Konfiguration ist gültig.
+        - I'm in the middle of rebasing feature/tiles onto main and got stuck on conflicts, please resolve them → `TileError` from main won in `cache.rs` and `mod.rs`, eviction by size from the branch is kept, and `TileError` gained an `Io` variant because the branch reads tiles with `?`. (and 2 more pieces of work)
         [流式导出, broker_test.go, タイムゾーン, 订单, cache.rs, slo_report.py, nginx.conf]
     "#]].assert_eq(&page(&rollup(Level::Week, &days[..4])));
     expect![[r#"
