@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tome_home::{HomeError, Store, StoreMode, layout, project_record_extends};
+use tome_model::Event;
 
 use super::block::{BlockWriter, encode_line};
 use super::files::{self, FileOwner};
@@ -57,11 +58,18 @@ impl Engine {
         let created = self.clock().now();
         writer.push(&Record::Start { version: version.to_owned(), created })?;
         self.push_config(&mut writer, config, partial)?;
-        let projects = self.stores().projects().all();
+        // Offline chats only demonstrate memory. Another home could not tell them from projects.
+        let (offline, projects): (Vec<_>, Vec<_>) = self
+            .stores()
+            .projects()
+            .all()
+            .into_iter()
+            .partition(|(root, _)| self.home().is_offline_project(root));
         self.push_projects(&mut writer, &projects, partial)?;
         writer.end_section()?;
 
-        let paths = self.stores().list_paths();
+        let mut paths = self.stores().list_paths();
+        paths.retain(|path| offline.iter().all(|(_, folder)| folder.join("ledger") != *path));
         let is_listed =
             |mark: &LedgerMark| paths.iter().any(|path| self.ledger_name(path) == mark.ledger);
         if partial.is_some_and(|partial| !partial.ledgers.iter().all(is_listed)) {
@@ -71,8 +79,9 @@ impl Engine {
         for path in &paths {
             let name = self.ledger_name(path);
             let mark = partial.and_then(|partial| partial.find_mark(&name));
-            unreadable +=
-                self.with_store(path, |store| push_events(&mut writer, store, &name, mark))?;
+            let is_kept = |event: &Event| !self.home().is_offline_project(&event.project);
+            unreadable += self
+                .with_store(path, |store| push_events(&mut writer, store, &is_kept, &name, mark))?;
         }
         // After the events: an entry may name an event that is not in the backup, which does no harm,
         // while an event without its entry could be stored twice.
@@ -167,12 +176,13 @@ impl Engine {
     }
 }
 
-/// Writes the events of a store in order of arrival, up to the one that is the last now. With a mark those
+/// Writes the kept events of a store in order of arrival, up to the one that is the last now. With a mark those
 /// up to it are in the backup already: they are read and hashed to prove it. Returns the number of events
 /// that cannot be read.
 fn push_events(
     writer: &mut BlockWriter<'_>,
     store: &Store,
+    is_kept: &dyn Fn(&Event) -> bool,
     name: &str,
     mark: Option<&LedgerMark>,
 ) -> Result<u64, BackupError> {
@@ -199,6 +209,9 @@ fn push_events(
                 unreadable += 1;
                 continue;
             };
+            if !is_kept(&event) {
+                continue;
+            }
             let record = Record::Event(Box::new(event));
             let line = encode_line(&record)?;
             hasher.update(&line);

@@ -64,6 +64,11 @@ fn is_note(path: &str) -> bool {
     path.ends_with(".md") && !path.split('/').any(|part| part.starts_with('.'))
 }
 
+/// Whether a file is an index, which is built from the notes and is none itself.
+pub(crate) fn is_built(path: &str) -> bool {
+    path == "MEMORY.md" || path.ends_with("README.md")
+}
+
 /// Whether a notebook's backup may hold this path.
 pub(crate) fn belongs_to_notebook(path: &str) -> bool {
     path == HISTORY || is_note(path)

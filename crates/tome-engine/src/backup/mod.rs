@@ -4,6 +4,7 @@
 //! in a backup         events, projects, notes with their history, injections, waiting events, config
 //! not in a backup     contents, indexes, transcripts, topics: rebuilt from the events
 //!                     notes inside repositories (their history is), API keys, the daemon's state
+//!                     offline chats: they demonstrate memory, and belong to no project
 //! ```
 //!
 //! The file is a sequence of blocks (`block.rs`), each a zstd frame of JSON lines ([`Record`])

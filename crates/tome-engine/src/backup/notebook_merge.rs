@@ -48,7 +48,7 @@ pub(crate) fn merge_notebook(
         }
         match move_if_free(staged, &root) {
             Ok(()) => {
-                let count = notes.len() as u64;
+                let count = notes.iter().filter(|note| !files::is_built(note)).count() as u64;
                 sync_parents(&root).map_err(HomeError::file("sync", &root))?;
                 return Ok(MergedNotebook { notes: count, beside: 0 });
             }
@@ -97,7 +97,8 @@ fn merge_locked(
         Relation::Known => {}
         Relation::Continues(known) => {
             for note in notes {
-                merged.notes += u64::from(replace_note(root, staged, note)?);
+                let is_replaced = replace_note(root, staged, note)?;
+                merged.notes += u64::from(is_replaced && !files::is_built(note));
             }
             for note in files::list_notes(root) {
                 if !notes.contains(&note) {
@@ -140,8 +141,8 @@ fn add_notes(
         if !to.exists() {
             std::fs::rename(staged.join(note), &to)?;
             sync_parents(&to)?;
-            merged.notes += 1;
-        } else if !is_same(&to, &staged.join(note))? && !is_built(note) {
+            merged.notes += u64::from(!files::is_built(note));
+        } else if !is_same(&to, &staged.join(note))? && !files::is_built(note) {
             let beside = to.with_extension("restored.md");
             if !beside.exists() {
                 std::fs::rename(staged.join(note), &beside)?;
@@ -179,11 +180,6 @@ fn note_path(root: &Path, note: &str) -> io::Result<Option<PathBuf>> {
         }
     }
     Ok(Some(path))
-}
-
-/// Indexes are built from the notes.
-fn is_built(note: &str) -> bool {
-    note == "MEMORY.md" || note.ends_with("README.md")
 }
 
 fn compare_histories(ours: &Path, theirs: &Path) -> io::Result<Relation> {

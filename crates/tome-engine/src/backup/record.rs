@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tome_model::{Event, Millis};
 
+use super::files::is_built;
+
 /// The format of backups that this version writes, and the newest that it reads.
 pub(crate) const FORMAT: u64 = 1;
 
@@ -128,7 +130,9 @@ impl RecordCounter {
             Record::File { last: true, path, .. } if !self.in_notebook => {
                 counts.files += u64::from(!path.is_empty());
             }
-            Record::File { last: true, path, .. } if path.ends_with(".md") => counts.notes += 1,
+            Record::File { last: true, path, .. } if path.ends_with(".md") => {
+                counts.notes += u64::from(!is_built(path));
+            }
             Record::Spool { .. } => counts.spooled += 1,
             _ => {}
         }

@@ -210,3 +210,40 @@ fn a_backup_of_something_else_is_not_continued() {
         Err(BackupError::CannotContinue("a project in it has changed"))
     ));
 }
+
+#[test]
+fn offline_chats_stay_at_home() {
+    let fixture = EngineFixture::new();
+    let offline = format!("{}/offline/app", fixture.home().display());
+    add_events(&fixture, "/app", 0..3);
+    add_events(&fixture, &offline, 0..2);
+    let (bytes, _) = back_up(&fixture);
+    let (lines, counts) = records(&bytes);
+    assert_eq!((counts.projects, counts.events), (1, 3));
+    assert!(lines.iter().all(|line| !line.contains(&offline)), "{lines:#?}");
+    let restored = restore(&bytes);
+    assert_eq!(restored.engine.stores().projects().all().len(), 1);
+}
+
+#[test]
+fn a_backup_counts_the_notes_that_a_restore_brings_back() {
+    let fixture = EngineFixture::new();
+    add_events(&fixture, "/app", 0..1);
+    fixture.write_note(Scope::Project, "facts/project.md", "- Database: SQLite\n");
+    fixture.write_note(Scope::Project, "lexer.md", "# Lexer\n");
+    let (bytes, _) = back_up(&fixture);
+    let (_, counts) = records(&bytes);
+    assert_eq!(counts.notes, 2, "the index is built from the notes");
+    let empty = EngineFixture::new();
+    let other = EngineFixture::new();
+    other.write_note(Scope::Project, "parser.md", "# Parser\n");
+    for (fixture, beside) in [(empty, 0), (other, 0)] {
+        let mut restorer = Restorer::begin(&fixture.engine).unwrap();
+        let mut reader = BlockReader::new(&bytes[..]);
+        let mut restored = tome_engine::backup::RestoreCounts::default();
+        while let Some(block) = reader.next_block().unwrap() {
+            restored = restorer.apply(&fixture.engine, block.records).unwrap().0;
+        }
+        assert_eq!((restored.notes, restored.notes_beside), (2, beside));
+    }
+}
