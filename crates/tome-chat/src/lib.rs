@@ -16,6 +16,7 @@ mod chat;
 mod cost;
 mod files;
 mod input;
+mod line_wrap;
 mod model;
 mod offline;
 mod screen;

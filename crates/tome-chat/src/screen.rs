@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use tome_agent::{AgentEvent, AgentRun, FinishReason, Reflection, SkipReason};
 use tome_llm::{ToolCall, ToolResult, Usage};
 use tome_terminal::{
-    BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_count, format_counted, json_to_text,
-    one_line, replace_control_chars,
+    BOLD, DIM, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_count, format_counted,
+    json_to_text, known_width, one_line, replace_control_chars,
 };
 
+use crate::line_wrap::LineWrap;
 use crate::user_error::UserError;
 
 /// Maximum length of shown arguments and results.
@@ -33,11 +34,12 @@ pub struct ChatOutput {
     mode: OutputMode,
     /// Whether the cursor is in the middle of a line.
     in_line: bool,
+    wrap: LineWrap,
 }
 
 impl ChatOutput {
     pub fn new(mode: OutputMode) -> Self {
-        Self { mode, in_line: false }
+        Self { mode, in_line: false, wrap: LineWrap::new(known_width()) }
     }
 
     pub fn mode(&self) -> OutputMode {
@@ -128,7 +130,8 @@ impl ChatOutput {
 
     fn write_text(&mut self, text: &str) {
         let mut out = tome_terminal::stdout();
-        let _ = write!(out, "{}", replace_control_chars(text)).and_then(|()| out.flush());
+        let shown = self.wrap.push(&replace_control_chars(text));
+        let _ = write!(out, "{shown}").and_then(|()| out.flush());
         if let Some(last) = text.chars().last() {
             self.in_line = last != '\n';
         }
@@ -209,14 +212,14 @@ impl ChatOutput {
     /// Ends the line of the streamed reply, if any.
     pub fn end_line(&mut self) {
         if self.in_line {
-            let _ = writeln!(tome_terminal::stdout());
+            let _ = writeln!(tome_terminal::stdout(), "{}", self.wrap.finish());
             self.in_line = false;
         }
     }
 
     fn write_status(&mut self, text: &str) {
         self.end_line();
-        let _ = writeln!(tome_terminal::stderr(), "{text}");
+        let _ = writeln!(WrappedWriter::new(tome_terminal::stderr(), 2), "{text}");
     }
 
     pub fn write_json(&mut self, value: &Value) {

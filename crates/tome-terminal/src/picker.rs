@@ -12,6 +12,8 @@ use crate::render::{BOLD, DIM, GREEN, RESET, one_line};
 
 /// Entries shown at once, if the terminal has room for them.
 const ROWS_MAX: usize = 12;
+/// Letters between those of a word that is typed in part, for each letter of it.
+const GAPS_PER_LETTER_MAX: usize = 2;
 /// Lines around the entries: what is typed, and the keys.
 const FRAME_ROWS: usize = 2;
 
@@ -130,19 +132,25 @@ impl<'a> PickerState<'a> {
     }
 }
 
-/// How well a word matches a text; lower is better. `None` if its letters are not all there, in order.
+/// How well a word matches a text; lower is better. `None` if its letters are not there in order, or
+/// stand so far apart that they are a coincidence.
 fn match_score(text: &str, word: &str) -> Option<u32> {
     if text.contains(word) {
         return Some(0);
     }
-    let (mut gaps, mut rest) = (0, text.chars());
-    for (i, wanted) in word.chars().enumerate() {
-        let skipped = rest.position(|c| c == wanted)?;
-        if i > 0 {
-            gaps += u32::try_from(skipped).unwrap_or(u32::MAX / 64).min(u32::MAX / 64);
-        }
-    }
-    Some(1 + gaps)
+    let mut letters = word.chars();
+    let first = letters.next()?;
+    let letters: Vec<char> = letters.collect();
+    let gaps_max = (letters.len() + 1) * GAPS_PER_LETTER_MAX;
+    let starts = text.char_indices().filter(|(_, c)| *c == first);
+    let gaps = starts.filter_map(|(at, c)| {
+        let mut rest = text.get(at + c.len_utf8()..)?.chars();
+        letters.iter().try_fold(0, |gaps, wanted| {
+            let skipped = rest.position(|c| c == *wanted)?;
+            Some(gaps + skipped).filter(|gaps| *gaps <= gaps_max)
+        })
+    });
+    gaps.min().and_then(|gaps| u32::try_from(gaps + 1).ok())
 }
 
 #[cfg(test)]
@@ -181,6 +189,16 @@ mod tests {
         assert_eq!(state.matches, [0, 1, 2]);
         type_text(&mut state, "re");
         assert_eq!(state.matches.first(), Some(&2), "whole words before scattered letters");
+    }
+
+    #[test]
+    fn letters_far_apart_do_not_match() {
+        let entries = ["Feb 13  claude-code  Fix the agent", "Feb 12  codex  A debugger"]
+            .map(str::to_owned)
+            .to_vec();
+        let mut state = PickerState::new(&entries);
+        type_text(&mut state, "bug");
+        assert_eq!(state.matches, [1]);
     }
 
     #[test]
