@@ -195,7 +195,9 @@ fn is_path(cell: &str) -> bool {
 }
 
 fn fit_cell(cell: &str, width: usize) -> String {
-    if is_path(cell) { truncate_start(cell, width) } else { truncate_end(cell, width) }
+    // A cell that is cut at its beginning is not cut at both ends.
+    let keeps_end = is_path(cell) || cell.starts_with('…');
+    if keeps_end { truncate_start(cell, width) } else { truncate_end(cell, width) }
 }
 
 #[cfg(test)]
@@ -241,6 +243,12 @@ mod tests {
         let text = String::from_utf8(out).unwrap();
         assert!(text.contains("cli-completion-updater  …"), "{text}");
         assert!(text.lines().all(|line| display_width(&strip(line)) <= 40), "{text}");
+    }
+
+    #[test]
+    fn a_cell_is_cut_at_one_end() {
+        assert_eq!(fit_cell("…-completion-updater", 10), "…n-updater");
+        assert_eq!(fit_cell("completion-updater", 10), "completio…");
     }
 
     fn strip(line: &str) -> String {

@@ -17,6 +17,7 @@ pub mod recall;
 pub mod reflect;
 pub mod sessions;
 pub mod setup;
+mod suggestions;
 pub mod topics;
 
 use std::fmt::Write;
@@ -91,7 +92,8 @@ impl Cli {
         let mut command = Self::documented();
         let help = build_grouped_help(&command);
         command = help_text::lay_out(command).help_template(help);
-        let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = matches.map_err(|error| suggestions::keep_near(error, &command))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
@@ -100,13 +102,30 @@ impl Cli {
     /// The command line with examples for every command.
     pub fn documented() -> clap::Command {
         Self::command().mut_subcommands(|found| {
-            let help = found.get_after_help().map(ToString::to_string).unwrap_or_default();
-            match examples::with_examples(found.get_name(), &help) {
-                help if help.is_empty() => found,
-                help => found.after_help(help),
-            }
+            let name = found.get_name().to_owned();
+            add_examples(found, &name)
         })
     }
+
+    /// The command line with examples for the program itself too, as the manual shows them.
+    pub fn for_manual() -> clap::Command {
+        let command = Self::documented();
+        let help = examples::with_examples("", EXIT_CODES_HELP);
+        command.after_help(help)
+    }
+}
+
+/// Adds the examples of a command, named with those above it, and of all commands below it.
+fn add_examples(command: clap::Command, path: &str) -> clap::Command {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let command = match examples::with_examples(path, &help) {
+        help if help.is_empty() => command,
+        help => command.after_help(help),
+    };
+    command.mut_subcommands(|found| {
+        let path = format!("{path} {}", found.get_name());
+        add_examples(found, &path)
+    })
 }
 
 pub fn has_subcommand(name: &str) -> bool {
@@ -188,14 +207,14 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search everything that was said, done or noted
-    #[command(visible_alias = "search")]
+    #[command(visible_alias = "search", aliases = ["find", "grep"])]
     Recall(recall::RecallArgs),
     /// Search and read in a full-screen view: type, choose, read, resume
     Browse(browse::BrowseArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
     /// List sessions, filtered by time, agent, branch, file or words
-    #[command(visible_aliases = ["session", "log", "ls"])]
+    #[command(visible_aliases = ["session", "log", "ls"], aliases = ["list", "history"])]
     Sessions(sessions::SessionsArgs),
     /// Read the conversation of a session in a pager
     Read(sessions::ReadArgs),
@@ -225,6 +244,7 @@ pub enum Command {
     #[command(after_help = export::EXPORT_HELP)]
     Export(export::ExportArgs),
     /// Read and edit notes, and restore earlier versions
+    #[command(aliases = ["note", "notes"])]
     Memory(notes::MemoryArgs),
     /// Search and store lessons that apply to all projects
     #[command(subcommand)]
@@ -294,7 +314,8 @@ with optional id, role, tool (name, input, output), project and meta. `at` is RF
 milliseconds since the Unix epoch. Kinds: session_start, user_message, assistant_message, tool_result,
 assistant_stop, subagent_start, subagent_stop, session_end, compaction, unknown.
 Invalid lines are reported with their numbers; all other lines are stored (exit code 2). Events that
-are already stored are counted as duplicates, so the same input can be sent again safely.";
+are already stored are counted as duplicates, so the same input can be sent again safely. As with hooks
+and imports, events of a pause and of ignored folders are left out and counted.";
 
 const HOOK_HELP: &str = "\
 Agents: claude-code, codex, gemini, copilot, opencode. The name of the event is in the JSON or, for
@@ -467,15 +488,17 @@ mod tests {
 
     #[test]
     fn every_command_has_examples() {
-        let command = Cli::documented();
-        for found in command.get_subcommands() {
-            let help = found.get_after_help().map(ToString::to_string).unwrap_or_default();
+        fn check(command: &clap::Command, own: &str) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             let mut lines = help.lines();
-            assert_eq!(lines.next(), Some("Examples:"), "{}", found.get_name());
-            let own = format!("tome {}", found.get_name());
-            let examples = lines.take_while(|line| line.starts_with("  "));
-            assert!(examples.into_iter().any(|line| line.contains(&own)), "{own}");
+            assert_eq!(lines.next(), Some("Examples:"), "{own}");
+            let mut examples = lines.take_while(|line| line.starts_with("  "));
+            assert!(examples.any(|line| line.contains(own)), "{own}");
+            for found in command.get_subcommands().filter(|found| !found.is_hide_set()) {
+                check(found, &format!("{own} {}", found.get_name()));
+            }
         }
+        check(&Cli::for_manual(), "tome");
     }
 
     #[test]

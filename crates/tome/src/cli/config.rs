@@ -15,6 +15,9 @@ pub struct ConfigArgs {
 /// One setting: its value, or a change to the config file.
 #[derive(Debug, Subcommand)]
 pub enum ConfigChange {
+    /// Show every setting, as `--all` does
+    #[command(hide = true, visible_alias = "ls")]
+    List,
     /// Print the value of a setting
     Get {
         /// Name of the setting, such as chat.model

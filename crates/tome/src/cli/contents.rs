@@ -49,7 +49,7 @@ pub struct TocArgs {
 
 const SHOW_HELP: &str = "\
 Ids starting with toc: are nodes, grip: are sources; all others are sessions or events. A unique prefix
-is enough for sessions, events, sources and segments.
+is enough for sessions, events, sources and segments; 2026-W46 and 2026-11-14 are pages of the contents.
 A number is an event of this project, as printed by recall and events; its turn is shown with it.
 A citation opens at the cited line:
   messages.jsonl#L45            an event of the current session (--session, or the newest)
@@ -70,6 +70,9 @@ pub struct ShowArgs {
     /// Show every text whole
     #[arg(long, alias = "full")]
     pub whole: bool,
+    /// Show ids, times and metadata whole, and the paths of citations
+    #[arg(long, short)]
+    pub verbose: bool,
     /// The session that short citations refer to [default: the newest of the project]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -28,8 +28,8 @@ pub fn with_examples(command: &str, help: &str) -> String {
     format!("{TITLE}\n{}{gap}{}", examples.join("\n"), rest.trim())
 }
 
-/// Commands and their examples.
-const EXAMPLES: [(&str, &str); 23] = [
+/// Commands, named with those above them, and their examples; the program itself has no name.
+const EXAMPLES: [(&str, &str); 61] = [
     (
         "show",
         "  tome show 123                  event #123 with the turn around it
@@ -138,5 +138,107 @@ const EXAMPLES: [(&str, &str); 23] = [
         "man",
         "  tome man | man -l -            read the manual page
   tome man --dir ~/.local/share/man/man1",
+    ),
+    (
+        "",
+        "  tome                                the last session, open work, decisions
+  tome setup                          record the sessions of your agents
+  tome recall 'why is the lexer slow' find what was said, done or noted
+  tome resume                         continue a session in its agent",
+    ),
+    (
+        "memory list",
+        "  tome memory list
+  tome memory list --scope coder     the lessons for all projects",
+    ),
+    (
+        "memory view",
+        "  tome memory view                   the index as agents see it
+  tome memory view --files           the files with their types",
+    ),
+    ("memory read", "  tome memory read facts/project.md"),
+    (
+        "memory write",
+        "  tome memory write lexer.md --content '# Lexer'
+  tome memory write lexer.md < lexer.md",
+    ),
+    ("memory append", "  tome memory append facts/project.md --entry '- Database: SQLite'"),
+    ("memory patch", "  tome memory patch lexer.md --old 'ASCII only' --new 'XID rules'"),
+    ("memory update", "  tome memory update lexer.md --old 'ASCII only' --new 'XID rules'"),
+    (
+        "memory delete",
+        "  tome memory delete lexer.md        `tome memory restore lexer.md` brings it back",
+    ),
+    ("memory edit", "  tome memory edit facts/project.md"),
+    (
+        "memory log",
+        "  tome memory log                    every change, newest first
+  tome memory log lexer.md -n 0      all of one note",
+    ),
+    ("memory show", "  tome memory show lexer.md 3f2a     a version from `tome memory log`"),
+    (
+        "memory diff",
+        "  tome memory diff lexer.md          the last change
+  tome memory diff lexer.md 3f2a     what has changed since",
+    ),
+    (
+        "memory restore",
+        "  tome memory restore lexer.md       undo the last change
+  tome memory restore lexer.md 3f2a  or go back to a version",
+    ),
+    (
+        "coder recall",
+        "  tome coder recall 'flaky tests'
+  tome coder recall --keyword tokio --keyword timeout --keyword test",
+    ),
+    (
+        "coder store",
+        "  tome coder store --file lesson.json
+  my-exporter | tome coder store --file -",
+    ),
+    ("coder list", "  tome coder list"),
+    ("coder read", "  tome coder read semantic/rust.md"),
+    ("coder lint", "  tome coder lint                    exit code 1 if a file breaks a rule"),
+    ("coder tidy", "  tome coder tidy"),
+    ("coder guide", "  tome coder guide store             the rules for lessons"),
+    ("projects rename", "  tome projects rename ~/code/api backend"),
+    ("projects mv", "  tome projects mv ~/code/api ~/src/api   after you moved the folder"),
+    ("projects merge", "  tome projects merge ~/tmp/api-clone backend"),
+    ("projects rm", "  tome projects rm scratch           it must hold no events and no notes"),
+    ("config get", "  tome config get chat.model"),
+    (
+        "config set",
+        "  tome config set chat.model qwen3
+  tome config set daemon.idle_exit 1h",
+    ),
+    ("config unset", "  tome config unset chat.model       back to the default"),
+    ("admin flush", "  tome admin flush"),
+    ("admin compact", "  tome admin compact"),
+    ("admin status", "  tome admin status"),
+    (
+        "admin verify",
+        "  tome admin verify                  every store
+  tome admin verify --project .      only this project",
+    ),
+    (
+        "admin repair",
+        "  tome admin repair                  stores with detected damage
+  tome admin repair --project . --force",
+    ),
+    (
+        "admin rebuild-toc",
+        "  tome admin rebuild-toc             also proves that the contents match the events",
+    ),
+    ("admin rebuild-messages", "  tome admin rebuild-messages --project ."),
+    ("admin merge-sessions", "  tome admin merge-sessions --dry-run"),
+    (
+        "topics show",
+        "  tome topics show t-k3m9xq          a topic; the beginning of the id is enough
+  tome topics show branch:fix/x",
+    ),
+    (
+        "bench recall",
+        "  tome bench recall --data DIR
+  tome bench recall --data DIR --tier fused --json",
     ),
 ];

@@ -28,7 +28,7 @@ pub enum ExportFormat {
 /// `tome export`
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// The session, or the beginning of its id
+    /// Id of a session or its beginning, or the number or id of an event in it
     #[arg(value_name = "SESSION", conflicts_with = "project")]
     pub session: Option<String>,
     /// All sessions of this project, by name or folder

@@ -48,6 +48,7 @@ pub enum ScopeName {
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
     /// List the notes with their sizes and summaries
+    #[command(visible_alias = "ls")]
     List,
     /// Show the index as agents see it
     View(ViewArgs),
@@ -62,6 +63,7 @@ pub enum MemoryCommand {
     /// Replace the first occurrence of a text in a note
     Update(UpdateArgs),
     /// Delete notes; their history is kept
+    #[command(visible_alias = "rm")]
     Delete(DeleteArgs),
     /// Edit a note with $VISUAL or $EDITOR
     Edit(NotePathArgs),
@@ -205,6 +207,7 @@ pub enum CoderCommand {
     #[command(after_help = STORE_HELP)]
     Store(CoderStoreArgs),
     /// List the files with lessons
+    #[command(visible_alias = "ls")]
     List,
     /// Print one file
     Read(NotePathArgs),

@@ -25,6 +25,9 @@ pub struct ProjectsArgs {
 /// A change to a project, given by its name or folder.
 #[derive(Debug, Subcommand)]
 pub enum ProjectChange {
+    /// List all projects, as without a command
+    #[command(hide = true, visible_alias = "ls")]
+    List,
     /// Give a project another name
     Rename {
         /// The project's name or folder

@@ -87,7 +87,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = RESUME_HELP)]
 pub struct ResumeArgs {
-    /// Id of a session, or its beginning [default: choose one]
+    /// Id of a session or its beginning, or the number or id of an event in it [default: choose one]
     #[arg(value_name = "SESSION")]
     pub id: Option<String>,
     /// Run the command instead of printing it
@@ -104,7 +104,7 @@ pub struct ResumeArgs {
 const REPORT_HELP: &str = "\
 Examples:
   tome report                        the last 7 days of this project
-  tome report last week              or yesterday, in March, 2026-11-14
+  tome report last week              or yesterday, in March, 2026-11-14, or 3d: the last 3 days
   tome report --standup              yesterday, today, blockers
   tome report --standup monday       as it was on Monday
   tome report last week --all-projects --out report.md

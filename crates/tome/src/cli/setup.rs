@@ -35,7 +35,7 @@ pub struct SetupArgs {
     #[arg(long)]
     pub project: bool,
     /// Disconnect Tome: restore every changed file
-    #[arg(long)]
+    #[arg(long, visible_alias = "uninstall")]
     pub undo: bool,
     /// Write plugins for the agents to this folder, and change nothing else
     #[arg(long, value_name = "DIR", conflicts_with_all = ["undo", "project", "dry_run"])]

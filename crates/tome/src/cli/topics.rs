@@ -50,7 +50,8 @@ pub struct TopicShowArgs {
 const FILE_HELP: &str = "\
 Examples:
   tome file src/lexer.rs          who changed it and why, what was decided, what broke
-  tome file lexer.rs              the end of the path is enough if only one file has it";
+  tome file lexer.rs              the end of the path is enough if only one file has it
+Outside of a project, the file is looked for in all of them.";
 
 /// `tome file`
 #[derive(Debug, Args)]

@@ -1,18 +1,23 @@
 //! `tome admin`: maintenance of the stores.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
 use tome_terminal::{
     DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_count, format_counted,
+    known_width, truncate_start,
 };
 
 use super::events::resolve_project;
 use super::{CommandContext, Outcome, index_status, repair};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;
+
+/// Columns before the values of a store.
+const LABEL_COLUMNS: usize = 9;
 
 pub fn flush_stores(context: &CommandContext) -> Result<Outcome> {
     let flushed = context.connector.call_blocking(async |client| client.flush().await)?;
@@ -58,7 +63,7 @@ pub fn show_projections(context: &CommandContext) -> Result<Outcome> {
         writeln!(out, "no stores yet")?;
     }
     for store in &stores {
-        print_store_projections(&mut out, store)?;
+        print_store_projections(context, &mut out, store)?;
     }
     Ok(projections_outcome(&stores))
 }
@@ -68,9 +73,15 @@ fn projections_outcome(stores: &[v1::StoreWorkers]) -> Outcome {
     if is_bad { Outcome::Failed } else { Outcome::Done }
 }
 
-fn print_store_projections(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
-    let mut out = WrappedWriter::new(out, 9);
-    writeln!(out, "store    {}", store.path)?;
+fn print_store_projections(
+    context: &CommandContext,
+    out: &mut dyn Write,
+    store: &v1::StoreWorkers,
+) -> std::io::Result<()> {
+    let mut out = WrappedWriter::new(out, LABEL_COLUMNS);
+    let path = context.shorten_path(Path::new(&store.path));
+    let room = known_width().map_or(usize::MAX, |width| width.saturating_sub(LABEL_COLUMNS));
+    writeln!(out, "store    {}", truncate_start(&path, room))?;
     if !store.problem.is_empty() {
         return writeln!(out, "         {RED}cannot be read:{RESET} {}", store.problem);
     }
@@ -124,7 +135,7 @@ pub fn verify_stores(context: &CommandContext, filter: &ProjectFilter) -> Result
 }
 
 fn print_verification(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 5);
     for store in stores {
         for finding in &store.findings {
             writeln!(out, "{RED}bad{RESET}  {finding}  {DIM}{}{RESET}", store.store)?;

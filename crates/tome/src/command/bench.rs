@@ -44,7 +44,7 @@ impl MeasuredProgram for ThisProgram {
         file: &Path,
         bar: &ProgressBar,
     ) -> Result<Vec<(u64, String)>> {
-        let report = ingest::stream_lines(client, Some(file.to_path_buf()), bar).await?;
+        let report = ingest::stream_lines(client, None, Some(file.to_path_buf()), bar).await?;
         Ok(report.rejected.into_iter().map(|rejected| (rejected.line, rejected.reason)).collect())
     }
 

@@ -14,7 +14,8 @@ use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, format_counted, one_line};
 use super::events::resolve_project;
 use super::project_name::ProjectNames;
 use super::project_scope::{refuse_several, refuse_without_project};
-use super::session_lookup::complete_session;
+use super::screen::Screen;
+use super::session_lookup::{complete_session, shorten_session};
 use super::turn::TurnDetail;
 use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
@@ -72,7 +73,7 @@ pub fn open_citation(context: &CommandContext, args: &ShowArgs, cited: &str) -> 
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
-    print_opened(&citation, opened, args)
+    print_opened(&Screen::new(context), &citation, opened, args)
 }
 
 /// Opens a citation in its project. Outside of a project, a citation that is relative to one is
@@ -124,21 +125,21 @@ pub fn open_where_it_is(
 }
 
 fn print_opened(
+    screen: &Screen,
     citation: &Citation,
     mut opened: v1::OpenResponse,
     args: &ShowArgs,
 ) -> Result<Outcome> {
     let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 0);
-    if !opened.file.is_empty() {
-        writeln!(
-            out,
-            "{BOLD}{}{RESET}  {DIM}{}{RESET}",
-            safe_line(&citation.to_string()),
-            safe_line(&opened.file)
-        )?;
+    // An event has a head of its own.
+    let is_event = matches!(opened.content, Some(Content::Event(_)));
+    if !opened.file.is_empty() && (args.verbose || !is_event) {
+        let cited = safe_line(&citation.to_string());
+        let file = if args.verbose { screen.path(&opened.file) } else { String::new() };
+        writeln!(out, "{}", format!("{BOLD}{cited}{RESET}  {DIM}{file}{RESET}").trim_end())?;
     }
     if opened.session_assumed {
-        let session = one_line(&opened.session_id, 200);
+        let session = shorten_session(&opened.session_id);
         writeln!(
             out,
             "{DIM}session {session}, the newest of this project; use --session for another{RESET}"
@@ -155,7 +156,7 @@ fn print_opened(
                 (false, Some(_)) => TurnDetail::EveryEvent,
                 (false, None) => TurnDetail::Brief,
             };
-            turn::print_turn(&mut out, &numbered, opened.number, detail)?;
+            turn::print_turn(&mut out, screen, &numbered, opened.number, detail)?;
             let after = numbered.iter().rev().take_while(|(number, _)| *number != opened.number);
             let is_end = args.around.is_some_and(|around| {
                 after.count() < around.min(AROUND_MAX) as usize && !is_cut(&numbered)
@@ -166,7 +167,7 @@ fn print_opened(
         }
         Some(Content::Event(event)) => {
             writeln!(out)?;
-            show::print_event(&event_from_wire(event)?, &mut out)?;
+            show::print_event(&mut out, screen, &event_from_wire(event)?, args.verbose)?;
         }
         Some(Content::Foreign(text)) => {
             writeln!(out, "{DIM}this line was not written by Tome{RESET}\n")?;

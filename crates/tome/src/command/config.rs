@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_terminal::{BOLD, RED, RESET, print_hanging, terminal_width};
 
 use super::{CommandContext, Outcome};
-use crate::config::{Config, SETTING_KEYS};
+use crate::config::{SETTING_KEYS, SettingOrigin};
 
 /// Descriptions are not wider than this.
 const WIDTH_MAX: usize = 100;
@@ -27,9 +27,15 @@ pub fn run(context: &CommandContext, all: bool) -> Result<Outcome> {
         );
         let home = context.shorten_path(&config.home.0);
         let width = terminal_width().min(WIDTH_MAX);
-        print_hanging(&mut out, "home    ", 8, &format!("{home} ({})", config.home.1), width)?;
+        print_hanging(
+            &mut out,
+            "home    ",
+            8,
+            &format!("{home} ({})", describe_origin(context, &config.home.1)),
+            width,
+        )?;
         print_hanging(&mut out, "config  ", 8, &file, width)?;
-        print_settings(&mut out, config, all, width)?;
+        print_settings(context, &mut out, all, width)?;
     }
     let mut err = tome_terminal::stderr().lock();
     for problem in &config.problems {
@@ -38,13 +44,21 @@ pub fn run(context: &CommandContext, all: bool) -> Result<Outcome> {
     Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
+/// Where a value is from, with paths as people write them.
+fn describe_origin(context: &CommandContext, origin: &SettingOrigin) -> String {
+    match origin {
+        SettingOrigin::File(path) => context.shorten_path(path),
+        other => other.to_string(),
+    }
+}
+
 fn print_settings(
+    context: &CommandContext,
     out: &mut dyn Write,
-    config: &Config,
     all: bool,
     width: usize,
 ) -> std::io::Result<()> {
-    let mut shown = 0;
+    let (config, mut shown) = (&context.config, 0);
     for key in SETTING_KEYS {
         let Some((value, source)) = config.values.get(key.name) else { continue };
         if !all && value == key.default {
@@ -54,7 +68,7 @@ fn print_settings(
         let value = if value.is_empty() { "-" } else { value };
         writeln!(out)?;
         let mark = format!("{BOLD}{}{RESET} = ", key.name);
-        let from = match (source.to_string(), value == key.default) {
+        let from = match (describe_origin(context, source), value == key.default) {
             (from, true) => format!("({from})"),
             (from, false) if key.default.is_empty() => format!("({from}; default: none)"),
             (from, false) => format!("({from}; default: {})", key.default),

@@ -18,6 +18,7 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
         ConfigChange::Set { key, value } => (key.as_str(), Some(value.trim())),
         ConfigChange::Unset { key } => (key.as_str(), None),
         ConfigChange::Get { key } => return print_value(context, key),
+        ConfigChange::List => return super::config::run(context, true),
     };
     let Some(key) = SETTING_KEYS.iter().find(|key| key.name == name) else {
         return Err(unknown_setting(name));
@@ -49,7 +50,7 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
         || format!("{name} reset to its default"),
         |value| format!("{name} = {value}"),
     );
-    writeln!(out, "{change_text}  {DIM}{}{RESET}", file.display())?;
+    writeln!(out, "{change_text}  {DIM}{}{RESET}", context.shorten_path(file))?;
     if context.connector.daemon_pid().is_some() {
         writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{RESET}")?;
     }

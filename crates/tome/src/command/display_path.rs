@@ -12,6 +12,13 @@ impl CommandContext {
     }
 }
 
+/// The addresses of the daemon; sockets with short paths.
+pub fn shorten_endpoints(endpoints: &[String]) -> String {
+    let home = std::env::home_dir();
+    let shorten = |endpoint: &String| shorten_below(Path::new(endpoint), home.as_deref());
+    endpoints.iter().map(shorten).collect::<Vec<_>>().join(" and ")
+}
+
 fn shorten_below(path: &Path, home: Option<&Path>) -> String {
     let home = home.filter(|home| home.is_absolute() && home.parent().is_some());
     let shown = match home.and_then(|home| path.strip_prefix(home).ok()) {

@@ -225,7 +225,6 @@ fn print_events(
         let side = tome_terminal::name_side(event);
         let at = labels.format_date_hour(now, event.at.0);
         if args.full {
-            let at = time::format_local_time(event.at);
             writeln!(out, "{DIM}{project}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;

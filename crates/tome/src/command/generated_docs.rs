@@ -68,7 +68,7 @@ fn find_shell<'s>(shells: &Shells<'s>, name: &str) -> Result<&'s dyn EnvComplete
 /// Adds the names of projects to every `--project`.
 fn completed_command(command: Command) -> Command {
     let command = command.mut_args(|arg| {
-        if arg.get_id() == "project" {
+        if matches!(arg.get_id().as_str(), "project" | "overview_project") {
             arg.add(ArgValueCompleter::new(complete_project))
         } else {
             arg
@@ -97,7 +97,7 @@ fn known_names() -> Vec<String> {
 }
 
 pub fn write_manual(folder: Option<&Path>) -> Result<Outcome> {
-    let mut command = Cli::documented().disable_help_subcommand(true);
+    let mut command = Cli::for_manual().disable_help_subcommand(true);
     command.build();
     match folder {
         None => tome_terminal::write_raw(render_page(&command)?.as_bytes())?,

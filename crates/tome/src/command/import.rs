@@ -38,8 +38,14 @@ pub fn run(context: &CommandContext, args: &ImportArgs) -> Result<Outcome> {
     let since = parse_since(context, args.since.as_deref())?;
     let sources = match args.path.as_slice() {
         [] => find_default_sources(&agents),
-        paths => import::find_sources_at(paths, &agents)
-            .map_err(|error| CommandError::bad_input(error.to_string()))?,
+        paths => {
+            if let Some(missing) = paths.iter().find(|path| !path.exists()) {
+                let message = format!("{} does not exist", missing.display());
+                return Err(CommandError::not_found(message).into());
+            }
+            import::find_sources_at(paths, &agents)
+                .map_err(|error| CommandError::bad_input(error.to_string()))?
+        }
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();

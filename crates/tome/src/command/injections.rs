@@ -6,12 +6,13 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Agent, Millis};
 use tome_proto::{Client, v1};
-use tome_terminal::{DIM, RESET, YELLOW};
+use tome_terminal::{DIM, RESET, WrappedWriter, YELLOW};
 
 use super::events::resolve_project;
 use super::project_name::{absolute_path, resolve_name};
+use super::screen::Screen;
 use super::session_lookup::complete_session;
-use super::{CommandContext, CommandError, Outcome, time};
+use super::{CommandContext, CommandError, Outcome};
 use crate::agents::{self, InjectionPoint};
 use crate::cli::injections::InjectionsArgs;
 use crate::hook::settings_to_wire;
@@ -35,17 +36,18 @@ fn list_injections(context: &CommandContext, args: &InjectionsArgs) -> Result<Ou
             if project.is_some() { " here; --all-projects searches all projects" } else { "" };
         writeln!(tome_terminal::stderr(), "no injections{narrowed}")?;
     }
+    let screen = Screen::new(context);
     for injection in &listed {
         if context.json {
             context.print_json(&injection_json(injection))?;
         } else {
-            print_injection(injection, args.full)?;
+            print_injection(&screen, injection, args.full)?;
         }
     }
     Ok(Outcome::Done)
 }
 
-fn print_injection(injection: &v1::InjectionRecord, full: bool) -> Result<()> {
+fn print_injection(screen: &Screen, injection: &v1::InjectionRecord, full: bool) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     let session: String = injection.session_id.chars().take(8).collect();
     let late = if injection.handed { "" } else { "  too late" };
@@ -56,8 +58,8 @@ fn print_injection(injection: &v1::InjectionRecord, full: bool) -> Result<()> {
     };
     writeln!(
         out,
-        "{DIM}{}{RESET}  {:<11}  {DIM}{session:<8}{RESET}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{RESET}{DIM}{cut}{RESET}",
-        time::format_local_time(Millis(injection.at_ms)),
+        "{DIM}{:<13}{RESET}  {:<11}  {DIM}{session:<8}{RESET}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{RESET}{DIM}{cut}{RESET}",
+        screen.labels.format_date_hour(screen.now, injection.at_ms),
         injection.agent,
         injection.moment,
         tome_terminal::one_line(&injection.why, 12),
@@ -112,7 +114,8 @@ fn preview_injection(context: &CommandContext, args: &InjectionsArgs) -> Result<
         writeln!(err, "nothing to inject: inject.budget_tokens is too small")?;
         return Ok(Outcome::Done);
     }
-    writeln!(tome_terminal::stdout(), "{}", tome_terminal::replace_control_chars(&previewed.text))?;
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 2);
+    writeln!(out, "{}", tome_terminal::replace_control_chars(&previewed.text))?;
     let (tokens, budget) = (
         tome_terminal::format_count(previewed.tokens),
         tome_terminal::format_count(settings.budget_tokens),

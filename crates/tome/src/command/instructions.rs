@@ -7,7 +7,9 @@ use anyhow::Result;
 use serde_json::json;
 use tome_model::Millis;
 use tome_proto::{Client, v1};
-use tome_terminal::{BOLD, DIM, GREEN, RESET, format_counted, replace_control_chars, wrap_lines};
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, format_counted, print_styled, replace_control_chars, wrap_lines,
+};
 
 use super::project_scope::projects_in_scope;
 use super::screen::Screen;
@@ -73,7 +75,8 @@ pub fn list(
         let flag = screen.projects.flag(project);
         format!(" · tome show {}{flag} shows where it was said", instruction.number)
     });
-    writeln!(out, "{DIM}{count}{}{RESET}", hint.unwrap_or_default())?;
+    let hint = hint.unwrap_or_default();
+    print_styled(&mut out, DIM, 0, &format!("{count}{hint}"), screen.prose_width())?;
     Ok(Outcome::Done)
 }
 

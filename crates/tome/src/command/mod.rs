@@ -45,6 +45,7 @@ mod resume;
 mod screen;
 mod session_lookup;
 mod session_page;
+mod session_target;
 mod sessions;
 mod setup;
 mod show;

@@ -25,7 +25,7 @@ const SIZE_COLUMNS_MIN: usize = 72;
 
 pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
     match &args.change {
-        None => list_projects(context),
+        None | Some(ProjectChange::List) => list_projects(context),
         Some(ProjectChange::Rename { project, name }) => {
             let project = find_project(context, project)?;
             change_project(context, &project, Change::NewName(name.clone()))?;
@@ -149,10 +149,7 @@ fn print_list(
 
 /// Projects with the same remote: each clone with the one that has most sessions.
 fn find_clones(all: &[v1::KnownProject]) -> Vec<(&v1::KnownProject, &v1::KnownProject)> {
-    let remote = |one: &v1::KnownProject| {
-        let url = one.remote.trim_end_matches('/').trim_end_matches(".git");
-        (!url.is_empty()).then(|| url.to_owned())
-    };
+    let remote = |one: &v1::KnownProject| normalize_remote(&one.remote);
     let mut clones = Vec::new();
     for one in all {
         let same = all.iter().filter(|other| remote(one).is_some() && remote(other) == remote(one));
@@ -162,6 +159,31 @@ fn find_clones(all: &[v1::KnownProject]) -> Vec<(&v1::KnownProject, &v1::KnownPr
         }
     }
     clones
+}
+
+/// Host and path of a remote, which `git@host:path.git`, `ssh://git@host/path` and `https://host/path`
+/// have in common. `None` if there is no remote.
+fn normalize_remote(url: &str) -> Option<String> {
+    let url = url.trim().trim_end_matches('/');
+    let url = url.strip_suffix(".git").unwrap_or(url).trim_end_matches('/');
+    if url.is_empty() {
+        return None;
+    }
+    let is_local = url.starts_with(['/', '.']) || url.starts_with("file://");
+    if is_local {
+        return Some(url.to_owned());
+    }
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let (host, path) = match scheme {
+        // `host:path`, as scp takes it.
+        "" => rest.split_once(':').or_else(|| rest.split_once('/')),
+        _ => rest.split_once('/'),
+    }
+    .unwrap_or((rest, ""));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    // Each way in has a port of its own.
+    let host = host.split(':').next().unwrap_or(host);
+    Some(format!("{}/{}", host.to_lowercase(), path.trim_start_matches('/')))
 }
 
 fn merge_projects(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> {
@@ -275,8 +297,11 @@ mod tests {
             root: folder.to_owned(),
             name: name.to_owned(),
             folder: folder.to_owned(),
-            remote: if name.contains("app") { "git@example.com:dev/app.git" } else { "" }
-                .to_owned(),
+            remote: match name {
+                "app" => "git@example.com:dev/app.git".to_owned(),
+                "app-clone" => "https://example.com/dev/app".to_owned(),
+                _ => String::new(),
+            },
             sessions,
             last_at_ms: NOW_MS - days_ago * 86_400_000,
             disk_bytes: sessions * 123_456,
@@ -305,6 +330,22 @@ mod tests {
             assert!(tome_terminal::display_width(line) <= width, "{width}: {line}");
         }
         expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn every_way_to_a_repository_is_the_same_remote() {
+        for url in [
+            "git@example.com:dev/app.git",
+            "https://example.com/dev/app",
+            "https://someone:token@Example.com/dev/app.git/",
+            "ssh://git@example.com:2222/dev/app.git",
+            "git://example.com/dev/app",
+        ] {
+            assert_eq!(normalize_remote(url).as_deref(), Some("example.com/dev/app"), "{url}");
+        }
+        assert_eq!(normalize_remote("/srv/git/app.git").as_deref(), Some("/srv/git/app"));
+        assert_ne!(normalize_remote("host:dev/app"), normalize_remote("host:dev/other"));
+        assert_eq!(normalize_remote(""), None);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tome_terminal::{DIM, RESET, WrappedWriter, can_pick, one_line, pick, truncat
 use super::notebook_client::quote_shell;
 use super::project_name::ProjectNames;
 use super::screen::Screen;
-use super::session_lookup::{find_session, refuse_unknown};
+use super::session_target::find_session_target;
 use super::sessions::{list_sessions, project_or_all};
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::sessions::ResumeArgs;
@@ -24,10 +24,7 @@ const TITLE_CHARS_MAX: usize = 200;
 
 pub fn run(context: &CommandContext, args: &ResumeArgs) -> Result<Outcome> {
     let session = match &args.id {
-        Some(id) => {
-            let found = find_session(context, id, args.project.as_deref())?;
-            Some(found.ok_or_else(|| refuse_unknown(id))?)
-        }
+        Some(what) => Some(find_session_target(context, what, args.project.as_deref())?.session),
         None if context.json => return list_as_json(context, args),
         None => choose_session(context, args)?,
     };
@@ -171,4 +168,49 @@ fn resume_json(names: &ProjectNames, session: &v1::Session) -> serde_json::Value
         "session_id": session.id, "title": session.title, "agent": session.agent,
         "cwd": names.session_folder(&session.project, &session.cwd), "command": session.resume,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_stand_in_columns_at_every_width() {
+        let session = |hours: u64, agent: &str, title: &str, branch: &str| v1::Session {
+            agent: agent.to_owned(),
+            title: title.to_owned(),
+            branch: branch.to_owned(),
+            project: "/home/dev/app".to_owned(),
+            last_at_ms: 1_794_735_000_000 - hours * 3_600_000,
+            ..v1::Session::default()
+        };
+        let title = "Accept unicode identifiers in the lexer and in the parser, with tests";
+        let sessions = [
+            session(2, "claude-code", title, "feature/unicode-identifiers"),
+            session(900, "codex", "Explain the\n parser", ""),
+        ];
+        let mut screens = String::new();
+        for width in [60, 80, 100, 160] {
+            let screen = Screen::for_test(1_794_735_000_000, width);
+            screens.push_str(&format!("at {width}:\n"));
+            for session in &sessions {
+                let entry = truncate_end(&entry_text(&screen, session, width == 160), width - 3);
+                screens.push_str(&format!("{entry}\n"));
+            }
+        }
+        expect_test::expect![[r#"
+            at 60:
+            2 h ago     claude-code  Accept unicode identifiers in t…
+            Oct 8       codex        Explain the parser
+            at 80:
+            2 h ago     claude-code  Accept unicode identifiers in the lexer and in the…
+            Oct 8       codex        Explain the parser
+            at 100:
+            2 h ago     claude-code  Accept unicode identifiers in the lexer and in the parser, with tests…
+            Oct 8       codex        Explain the parser
+            at 160:
+            2 h ago     claude-code  app  Accept unicode identifiers in the lexer and in the parser, with tests  (feature/unicode-identifiers)
+            Oct 8       codex        app  Explain the parser
+        "#]].assert_eq(&screens);
+    }
 }

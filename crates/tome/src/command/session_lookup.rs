@@ -15,7 +15,14 @@ use crate::connect::ConnectError;
 /// Sessions that are searched for those whose ids begin alike, and listed of them.
 const SESSIONS_SEARCHED_MAX: u32 = 1_000;
 const CANDIDATES_SHOWN: usize = 8;
+/// Characters shown of the id of a session.
+const ID_CHARS_SHOWN: usize = 8;
 const TITLE_CHARS_MAX: usize = 160;
+
+/// The beginning of a session's id, which names it almost always.
+pub fn shorten_session(id: &str) -> String {
+    one_line(id, 60).chars().take(ID_CHARS_SHOWN).collect()
+}
 
 /// Finds a session: of the given project, or else of the current project first and then of all.
 /// `None` if there is no such session.

@@ -11,9 +11,8 @@ use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, one_line, replace_control_c
 
 use super::events::resolve_project;
 use super::screen::Screen;
-use super::session_lookup::{find_session, load_session_page};
+use super::session_lookup::{find_session, load_session_page, shorten_session};
 use super::session_page::show_page;
-use super::time_labels::TimeLabels;
 use super::toc;
 use super::tool_text::{render_input, render_output};
 use super::{CommandContext, CommandError, Outcome, citation, time};
@@ -24,6 +23,8 @@ use crate::connect::ConnectError;
 const NOT_FOUND_CODE: u8 = 4;
 /// Characters of a session's id that screens print.
 const SESSION_PREFIX_CHARS: usize = 8;
+/// Characters shown of an id; the others only with `--verbose`.
+const ID_CHARS_SHOWN: usize = 12;
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
 
@@ -64,7 +65,10 @@ pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
                 format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(message).into())
         }
-        id if toc::is_node_id(id) && get_event(context, id, &project).is_err() => {
+        id if toc::parse_typed_node(id).is_some()
+            && get_event(context, id, &project).is_err()
+            && find_session(context, id, args.project.as_deref())?.is_none() =>
+        {
             show_node(context, id, project)
         }
         id => show_session_or_event(context, id, args, &project),
@@ -79,7 +83,7 @@ fn show_session_or_event(
     project: &str,
 ) -> Result<Outcome> {
     let Some(session) = find_session(context, id, args.project.as_deref())? else {
-        return show_event(context, id, project).map_err(|error| {
+        return show_event(context, id, args, project).map_err(|error| {
             if is_not_found(&error) {
                 CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
                     .with_hint("`tome sessions` and `tome events` list ids")
@@ -101,12 +105,18 @@ fn show_session_or_event(
     show_page(context, &page.unwrap_or_default())
 }
 
-fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outcome> {
+fn show_event(
+    context: &CommandContext,
+    id: &str,
+    args: &ShowArgs,
+    project: &str,
+) -> Result<Outcome> {
     let event = get_event(context, id, project)?;
     if context.json {
         context.print_json(&event)?;
     } else {
-        print_event(&event, &mut WrappedWriter::new(tome_terminal::stdout().lock(), 0))?;
+        let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 0);
+        print_event(&mut out, &Screen::new(context), &event, args.verbose)?;
     }
     Ok(Outcome::Done)
 }
@@ -126,10 +136,8 @@ fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event>
 /// Prints the node of the current project if it has one, otherwise of every project that does.
 fn show_node(context: &CommandContext, id: &str, project: String) -> Result<Outcome> {
     let here = resolve_project(context, None)?;
-    let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
-    let get = async |client: &Client| client.get_node(request.clone()).await;
-    let found = context.connector.call_blocking(get)?;
-    let mut nodes = found.nodes;
+    let id = toc::parse_typed_node(id).unwrap_or_else(|| id.to_owned());
+    let mut nodes = toc::find_nodes(context, &id, project)?;
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
         nodes.retain(|node| Some(&node.project) == here.as_ref());
     }
@@ -160,30 +168,50 @@ fn show_grip(
         }))?;
         return Ok(Outcome::Done);
     }
-    let labels = TimeLabels::from_settings(&context.settings);
-    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 2);
-    toc::print_grip(&mut out, &labels, &grip, &expanded.project, (before, from, after))?;
+    let mut out = tome_terminal::stdout().lock();
+    let source = toc::ShownSource { grip: &grip, project: &expanded.project, before, from, after };
+    toc::print_grip(&mut out, &Screen::new(context), &source, args.verbose)?;
     Ok(Outcome::Done)
 }
 
-/// Prints an event for people.
-pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
-    let session = one_line(event.session.as_str(), 200);
-    field("id", event.id.as_str())?;
+/// Prints an event for people; ids, times and metadata whole if `is_verbose`.
+pub fn print_event(
+    out: &mut dyn Write,
+    screen: &Screen,
+    event: &Event,
+    is_verbose: bool,
+) -> std::io::Result<()> {
+    let mut field = |name: &str, value: &str| match value {
+        "" => Ok(()),
+        value => writeln!(out, "{DIM}{name:<9}{RESET}{value}"),
+    };
+    let shorten = |id: &str| {
+        let chars = if is_verbose { 200 } else { ID_CHARS_SHOWN };
+        one_line(id, 200).chars().take(chars).collect::<String>()
+    };
+    let format_at = |at: Millis| match is_verbose {
+        true => format!("{} {DIM}{at}{RESET}", time::format_local_time(at)),
+        false => screen.labels.format_date_hour(screen.now, at.0),
+    };
+    field("id", &shorten(event.id.as_str()))?;
     field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
-    field("at", &format!("{} {DIM}{}{RESET}", time::format_local_time(event.at), event.at))?;
+    field("at", &format_at(event.at))?;
     if event.arrived.distance_ms(event.at) >= 60_000 {
-        field("arrived", &time::format_local_time(event.arrived))?;
+        field("arrived", &format_at(event.arrived))?;
     }
     field("agent", &replace_control_chars(event.agent.as_str()))?;
-    field("session", &session)?;
-    field("project", &replace_control_chars(&event.project))?;
-    if event.cwd != event.project {
-        field("cwd", &replace_control_chars(&event.cwd))?;
-    }
-    if !event.meta.is_empty() {
+    if is_verbose {
+        field("session", &one_line(event.session.as_str(), 200))?;
+        field("project", &replace_control_chars(&event.project))?;
         field("meta", &serde_json::to_string(&event.meta).unwrap_or_default())?;
+    } else {
+        field("session", &shorten_session(event.session.as_str()))?;
+        field("project", &screen.projects.name(&event.project))?;
+        let branch = event.meta.get("branch").and_then(serde_json::Value::as_str);
+        field("branch", &one_line(branch.unwrap_or_default(), 120))?;
+    }
+    if event.cwd != event.project {
+        field("folder", &screen.path(&event.cwd))?;
     }
     if let Some(tool) = &event.tool {
         field("tool", &replace_control_chars(&tool.name))?;

@@ -12,6 +12,7 @@ use tome_terminal::{
     format_counted, format_span,
 };
 
+use super::display_path::shorten_endpoints;
 use super::time_labels::TimeLabels;
 use super::{
     CommandContext, Outcome, capture_state, index_status, merge_sessions, reflect, repair,
@@ -235,7 +236,7 @@ pub fn print_daemon(out: &mut dyn Write, report: &StatusReport) -> std::io::Resu
             status.pid,
             format_span(status.now_ms.saturating_sub(status.started_ms)),
             format_bytes(status.resident_bytes),
-            status.endpoints.join(" and ")
+            shorten_endpoints(&status.endpoints)
         ),
         DaemonState::NotRunning => {
             writeln!(out, "daemon   not running {DIM}(starts automatically when needed){RESET}")

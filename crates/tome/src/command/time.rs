@@ -28,20 +28,44 @@ pub fn parse(
     })
 }
 
-/// Parses a period such as `yesterday`, `last week` or `2026-11-14`.
+/// Parses a period such as `yesterday`, `last week` or `2026-11-14`; `3d` are the last 3 days, and a
+/// moment stands for its day.
 pub fn parse_period(
     field: &'static str,
     text: &str,
     now: Millis,
     zone: &Zone,
 ) -> Result<TimeSpan, InvalidInput> {
-    parse_time_phrase(text, now, zone).ok_or_else(|| {
+    let text = text.trim();
+    let words = spell_out(text, zone);
+    parse_time_phrase(words.as_deref().unwrap_or(text), now, zone).ok_or_else(|| {
         let text = truncate_to(text, 80);
         InvalidInput::invalid(
             field,
-            format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 'in March' or 'Feb 9 to Feb 12'"),
+            format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 'in March', 'Feb 9 to Feb 12', or 3d for the last 3 days"),
         )
     })
+}
+
+/// An age or a moment in the words of a period.
+fn spell_out(text: &str, zone: &Zone) -> Option<String> {
+    if parse_age(text).is_some() {
+        let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let unit = match text.get(digits.len()..)? {
+            "h" => "hours",
+            "d" => "days",
+            "w" => "weeks",
+            // Seconds are no unit of a phrase.
+            "s" => {
+                return Some(format!("last {} minutes", digits.parse::<u64>().ok()?.div_ceil(60)));
+            }
+            _ => "minutes",
+        };
+        return Some(format!("last {digits} {unit}"));
+    }
+    let is_moment = text.contains('T') && text.contains(':');
+    let at = Millis::parse("time", text).ok().filter(|_| is_moment)?;
+    Some(zone.date_of(at).to_string())
 }
 
 fn parse_age(text: &str) -> Option<u64> {
@@ -83,6 +107,11 @@ mod tests {
         assert_eq!(at("last week"), at("2026-11-02"));
         assert!(at("once upon a time").unwrap_err().to_string().contains("last week"));
         assert!(at("soon").unwrap_err().to_string().contains("2026-11-15"));
+        let period = |text| parse_period("time", text, now, &Zone::utc());
+        assert_eq!(period("3d").unwrap(), period("last 3 days").unwrap());
+        assert_eq!(period("90m").unwrap().from, at("90m").unwrap());
+        assert_eq!(period("2026-11-14T09:30:00Z").unwrap(), period("2026-11-14").unwrap());
+        assert!(period("soon").unwrap_err().to_string().contains("3d"));
         let paris = Zone::parse("Europe/Paris").unwrap();
         assert_eq!(parse("--since", "1970-01-02", now, &paris), Ok(Millis(82_800_000)));
     }

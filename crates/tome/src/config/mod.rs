@@ -17,7 +17,7 @@ pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
 pub use duration::parse_finite as parse_duration;
 pub use keys::SETTING_KEYS;
-pub use load::{Config, ConfigError, ConfigFlags};
+pub use load::{Config, ConfigError, ConfigFlags, SettingOrigin};
 pub use value::{EmbedProvider, SummarizerKind};
 
 use std::net::SocketAddr;

@@ -76,6 +76,13 @@ pub fn is_strict_json(text: &[u8]) -> bool {
 }
 
 impl SetupError {
+    /// The file that was not written.
+    pub fn path(&self) -> &str {
+        match self {
+            Self::Text { path, .. } | Self::Disk { path, .. } => path,
+        }
+    }
+
     fn disk(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         move |cause| Self::Disk { path, cause }

@@ -55,7 +55,9 @@ fn a_line_of_the_current_session_opens() {
     assert_eq!((&found["event"]["id"], &found["session_assumed"]), (&json!("n1"), &json!(true)));
     let text = show(&world, &["messages.jsonl#L1"]).stdout;
     assert!(text.contains("session new/er, the newest of this project; use --session for another"));
-    assert!(text.starts_with("messages.jsonl#L1  /") && text.ends_with("\nnewest\n"), "{text}");
+    assert!(!text.contains("messages.jsonl") && text.ends_with("\nnewest\n"), "{text}");
+    let text = show(&world, &["messages.jsonl#L1", "-v"]).stdout;
+    assert!(text.starts_with("messages.jsonl#L1  /"), "the path only on request: {text}");
     // The current session determines the project.
     let ran = world.tome(&["show", "messages.jsonl#L1", "--session", "new/er", "--json"]);
     assert_eq!(ran.json()["event"]["id"], "n1", "{}", ran.stderr);

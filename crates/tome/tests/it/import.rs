@@ -458,7 +458,7 @@ fn since_agent_and_path_limit_an_import() {
     let copied = import(&world, &[copy.to_str().unwrap()]);
     assert_eq!(copied["agents"][0]["agent"], "claude-code");
     let ran = world.tome(&["import", "/nowhere/at/all"]);
-    assert_eq!(ran.code, 2);
+    assert_eq!(ran.code, 4);
     assert!(ran.stderr.contains("/nowhere/at/all does not exist"), "{}", ran.stderr);
     let ran = world.tome(&["import", "--agent", "cursor"]);
     assert_eq!(ran.code, 2);

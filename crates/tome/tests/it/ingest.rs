@@ -237,7 +237,7 @@ fn a_file_can_replace_standard_input() {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert_eq!(texts(&world.events()), ["from a file"]);
     let missing = world.tome(&["ingest", "no-such-file"]);
-    assert_eq!(missing.code, 1);
+    assert_eq!(missing.code, 4);
     assert!(missing.stderr.contains("no-such-file"), "{}", missing.stderr);
 }
 

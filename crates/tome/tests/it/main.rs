@@ -110,4 +110,5 @@ mod terminal_escapes;
 mod tools;
 mod topics;
 mod transcripts;
+mod typed_input;
 mod widths;

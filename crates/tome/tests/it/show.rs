@@ -67,7 +67,7 @@ fn a_tool_call_is_shown_in_full() {
         "id": "tool1", "kind": "tool_result", "text": "", "meta": {"turn": 7},
         "tool": {"name": "Bash", "input": {"command": "cargo test"}, "output": "ok\u{1b}]0;title\u{7}"},
     })));
-    let text = world.tome(&["show", "tool1"]).stdout;
+    let text = world.tome(&["show", "tool1", "-v"]).stdout;
     for part in ["Bash", "cargo test", "\"turn\":7", "tool_result"] {
         assert!(text.contains(part), "{part} in {text}");
     }

@@ -14,7 +14,8 @@ const SESSION: &str = "419f42f0-2fa1-44cc-8b4d-babf59901513";
 
 /// A session with long texts, a failed command and a note.
 fn filled() -> World {
-    let world = world();
+    // Below the home of the person, so that its path is short.
+    let world = world().with_home("person/home");
     let app = world.folder("person/app");
     let event = |minute: u64, fields: serde_json::Value| {
         let mut line = json!({
@@ -31,10 +32,15 @@ fn filled() -> World {
         "name": "Bash", "input": {"command": "cargo test --workspace --all-features -- --nocapture lexer::identifiers"},
         "output": "Exit code 101\nerror[E0308]: mismatched types: expected `char`, found `&str`",
     });
-    let answer = "Decided to use `unicode_ident`, because it is small and has no dependencies. Identifiers in src/lexer.rs follow the XID rules now.";
+    let answer = "Decided to use `unicode_ident`, because it is small and has no dependencies. Identifiers in src/lexer.rs follow the XID rules now:\n\n```rust\n    fn reads_identifier_start(character: char, options: &LexerOptions, position: usize) -> Result<bool, LexerError> {\n```";
     world.ingest(&event(0, json!({"text": ask})));
     world.ingest(&event(1, json!({"kind": "tool_result", "text": "", "tool": failed})));
-    world.ingest(&event(2, json!({"kind": "assistant_message", "text": answer})));
+    let edit = json!({
+        "name": "Edit", "output": "The file src/lexer.rs has been updated.",
+        "input": {"file_path": "src/lexer.rs", "old_string": "is_ascii", "new_string": "is_xid"},
+    });
+    world.ingest(&event(2, json!({"kind": "tool_result", "text": "", "tool": edit})));
+    world.ingest(&event(3, json!({"kind": "assistant_message", "text": answer})));
     let entry = json!({"path": "facts/project.md", "entry": "- Database: SQLite, because the program is used by one person"});
     let mut command =
         world.command(&["tool", "memory_append", &entry.to_string(), "--agent", "codex"]);
@@ -51,11 +57,17 @@ fn run_at(world: &World, width: usize, args: &[&str]) -> CommandResult {
 /// Columns of a label, behind which a long word stays.
 const LABEL_COLUMNS: usize = 9;
 
-/// Lines that do not fit. A word that is longer than a line cannot be wrapped.
+/// Lines that do not fit. A path that is longer than a line stays whole, so that it can be copied, but
+/// nothing stands beside it except its label.
 fn wide_lines(text: &str, width: usize) -> Vec<&str> {
     let is_wide = |line: &&str| display_width(line) > width;
-    let fits = |word: &str| display_width(word) + LABEL_COLUMNS <= width;
-    let is_breakable = |line: &&str| line.trim_start().contains(' ') && line.split(' ').all(fits);
+    let is_breakable = |line: &&str| {
+        let paths = line.split_whitespace().filter(|word| word.contains('/'));
+        let path = paths.map(display_width).max().unwrap_or(0);
+        let is_alone = path > 0 && path == display_width(line.trim());
+        let rest = display_width(line.trim()) - path;
+        !is_alone && (path + LABEL_COLUMNS <= width || rest > LABEL_COLUMNS + 1)
+    };
     text.lines().filter(is_wide).filter(is_breakable).collect()
 }
 
@@ -65,7 +77,7 @@ fn every_screen_fits_the_terminal() {
     let backup = world.path().join("home.backup");
     let backup = backup.to_str().unwrap();
     assert_eq!(world.tome(&["backup", backup]).code, 0);
-    let screens: [&[&str]; 32] = [
+    let screens: [&[&str]; 42] = [
         &[],
         &["sessions"],
         &["sessions", "--all-projects"],
@@ -98,6 +110,16 @@ fn every_screen_fits_the_terminal() {
         &["sesions"],
         &["show", "nosuch"],
         &["report", "yesteryear"],
+        &["show", "2"],
+        &["show", "3", "--whole"],
+        &["show", "event-1"],
+        &["show", "event-1", "--verbose"],
+        &["toc", "2026-11-15"],
+        &["topics", "show", "branch:feature/unicode-identifiers"],
+        &["admin", "verify"],
+        &["injections", "--preview"],
+        &["chat", "--offline", "--print", "what did we decide about unicode identifiers?"],
+        &["setup", "--yes", "--agent", "claude-code", "--agent", "codex"],
     ];
     let mut wide = Vec::new();
     for args in screens {
@@ -119,7 +141,7 @@ fn at_four_widths(world: &World, args: &[&str]) -> String {
     for width in WIDTHS {
         let ran = run_at(world, width, args);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
-        let shown: String = ran.stdout.lines().map(|line| without_details(line) + "\n").collect();
+        let shown = hide_details(&ran.stdout);
         match screens.last_mut().filter(|(_, last)| *last == shown) {
             Some((widths, _)) => *widths = format!("{widths}, {width}"),
             None => screens.push((width.to_string(), shown)),
@@ -129,9 +151,36 @@ fn at_four_widths(world: &World, args: &[&str]) -> String {
     screens.collect::<Vec<_>>().join("\n")
 }
 
-/// Leaves out what differs between machines: times, sizes, the path of the program.
+/// Leaves out the details of every line, and the lines that continue one that was cut.
+fn hide_details(text: &str) -> String {
+    let (mut shown, mut is_cut) = (String::new(), false);
+    for line in text.lines() {
+        if is_cut && line.starts_with("         ") {
+            continue;
+        }
+        let line = without_details(line);
+        is_cut = line.ends_with('>');
+        shown.push_str(&line);
+        shown.push('\n');
+    }
+    shown
+}
+
+/// Leaves out what differs between machines and years: times, sizes, the path of the program.
 fn without_details(line: &str) -> String {
-    let cut = [(", until ", "<time>"), ("\"command\": ", "<program>"), (" events, ", "<size>")];
+    let line = line.replace("Nov 15, 2026 ", "Nov 15, 09:30").replace("Nov 15, 2026", "Nov 15");
+    let line = line.as_str();
+    let cut = [
+        (", until ", "<time>"),
+        ("\"command\": ", "<program>"),
+        (" events, ", "<size>"),
+        ("arrived  ", "<time>"),
+        ("running (", "<pid>"),
+        ("disk     ", "<size>"),
+        ("indexes", "<state>"),
+        (" project, ", "<size>"),
+        (" note in", "<folder>"),
+    ];
     let found = cut.iter().find_map(|(end, rest)| Some((line.split_once(end)?.0, end, rest)));
     found.map_or(line.to_owned(), |(before, end, rest)| format!("{before}{end}{rest}"))
 }
@@ -163,7 +212,7 @@ fn pause_export_and_setup_are_summarized() {
         recording was not paused
 
         at 60, 80, 100, 160:
-        ~/session.md  1 session, 3 events, <size>
+        ~/session.md  1 session, 4 events, <size>
 
         at 60, 80, 100, 160:
         Claude Code  not installed
@@ -185,4 +234,359 @@ fn pause_export_and_setup_are_summarized() {
         7 files would be written; nothing was changed.
     "#]]
     .assert_eq(&screens.join("\n"));
+}
+
+/// Screens of a project with one session.
+#[test]
+fn the_screens_of_a_project_at_four_widths() {
+    let world = filled();
+    let screens = [
+        &["events"][..],
+        &["show", "event-1"],
+        &["topics"],
+        &["file", "src/lexer.rs"],
+        &["memory", "list"],
+        &["instructions"],
+        &["config"],
+    ];
+    let shown =
+        screens.map(|args| format!("$ tome {}\n{}", args.join(" "), at_four_widths(&world, args)));
+    expect![[r#"
+        $ tome events
+        at 60:
+        #1      Nov 15, 09:30  user         Please make the lexer a…
+        #2      Nov 15, 09:31  tool         Bash cargo test --works…
+        #3      Nov 15, 09:32  tool         Edit src/lexer.rs → The…
+        #4      Nov 15, 09:33  claude-code  Decided to use `unicode…
+
+        at 80:
+        #1      Nov 15, 09:30  user         Please make the lexer accept unicode identi…
+        #2      Nov 15, 09:31  tool         Bash cargo test --workspace --all-features…
+        #3      Nov 15, 09:32  tool         Edit src/lexer.rs → The file src/lexer.rs h…
+        #4      Nov 15, 09:33  claude-code  Decided to use `unicode_ident`, because it…
+
+        at 100:
+        #1      Nov 15, 09:30  user         Please make the lexer accept unicode identifiers in every place…
+        #2      Nov 15, 09:31  tool         Bash cargo test --workspace --all-features -- --nocapture lexer…
+        #3      Nov 15, 09:32  tool         Edit src/lexer.rs → The file src/lexer.rs has been updated.
+        #4      Nov 15, 09:33  claude-code  Decided to use `unicode_ident`, because it is small and has no…
+
+        at 160:
+        #1      Nov 15, 09:30  user         Please make the lexer accept unicode identifiers in every place where it reads a name. Always run the tests before you comm…
+        #2      Nov 15, 09:31  tool         Bash cargo test --workspace --all-features -- --nocapture lexer::identifiers → Exit code 101 error[E0308]: mismatched types…
+        #3      Nov 15, 09:32  tool         Edit src/lexer.rs → The file src/lexer.rs has been updated.
+        #4      Nov 15, 09:33  claude-code  Decided to use `unicode_ident`, because it is small and has no dependencies. Identifiers in src/lexer.rs follow the XID rul…
+
+        $ tome show event-1
+        at 60:
+        id       event-1
+        kind     tool_result (tool)
+        at       Nov 15, 09:31
+        arrived  <time>
+        agent    claude-code
+        session  419f42f0
+        project  app
+        branch   feature/unicode-identifiers
+        tool     Bash
+
+        input
+        command: cargo test --workspace --all-features --
+        --nocapture lexer::identifiers
+
+        output
+        Exit code 101
+        error[E0308]: mismatched types: expected `char`, found
+        `&str`
+
+        at 80, 100, 160:
+        id       event-1
+        kind     tool_result (tool)
+        at       Nov 15, 09:31
+        arrived  <time>
+        agent    claude-code
+        session  419f42f0
+        project  app
+        branch   feature/unicode-identifiers
+        tool     Bash
+
+        input
+        command: cargo test --workspace --all-features -- --nocapture lexer::identifiers
+
+        output
+        Exit code 101
+        error[E0308]: mismatched types: expected `char`, found `&str`
+
+        $ tome topics
+        at 60, 80, 100, 160:
+        app  1 session · Nov 15
+
+        Files
+          src/lexer.rs  on 1 day
+
+        Branches
+          feature/unicode-identifiers  on 1 day
+
+        Open a file: tome file <path>
+
+        $ tome file src/lexer.rs
+        at 60:
+        src/lexer.rs  app
+        1 day, 1 session · Nov 15 · claude-code
+
+        Decided
+          • Decided to use `unicode_ident`, because it is small and
+            has no dependencies. #4
+
+        Problems
+          • `cargo test` failed: error[E0308]: mismatched types:
+            expected `char`, found `&str` — still failing when last
+            run #2
+
+        Changes
+          Nov 15 · claude-code 419f42f0 · 1 edit
+            Make the lexer accept unicode identifiers in every place
+            where it reads a name #1
+
+        Outcomes and corrections
+          • Always run the tests before you commit. #1
+
+        Open a number: tome show 1
+
+        at 80:
+        src/lexer.rs  app
+        1 day, 1 session · Nov 15 · claude-code
+
+        Decided
+          • Decided to use `unicode_ident`, because it is small and has no dependencies.
+            #4
+
+        Problems
+          • `cargo test` failed: error[E0308]: mismatched types: expected `char`, found
+            `&str` — still failing when last run #2
+
+        Changes
+          Nov 15 · claude-code 419f42f0 · 1 edit
+            Make the lexer accept unicode identifiers in every place where it reads a
+            name #1
+
+        Outcomes and corrections
+          • Always run the tests before you commit. #1
+
+        Open a number: tome show 1
+
+        at 100, 160:
+        src/lexer.rs  app
+        1 day, 1 session · Nov 15 · claude-code
+
+        Decided
+          • Decided to use `unicode_ident`, because it is small and has no dependencies. #4
+
+        Problems
+          • `cargo test` failed: error[E0308]: mismatched types: expected `char`, found `&str` — still
+            failing when last run #2
+
+        Changes
+          Nov 15 · claude-code 419f42f0 · 1 edit
+            Make the lexer accept unicode identifiers in every place where it reads a name #1
+
+        Outcomes and corrections
+          • Always run the tests before you commit. #1
+
+        Open a number: tome show 1
+
+        $ tome memory list
+        at 60, 80, 100, 160:
+                 note               size  summary
+          Facts  facts/project.md  100 B  database
+
+          1 note, 100 B; `tome memory read <note>` prints one
+
+        $ tome instructions
+        at 60, 80, 100, 160:
+        #1  Nov 15, 09:30
+            Always run the tests before you commit.
+        1 instruction · tome show 1 shows where it was said
+
+        $ tome config
+        at 60:
+        home    ~/home ($TOME_HOME)
+        config  ~/.config/tome/config.toml (does not exist)
+
+        daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
+            stop the daemon after it has been idle for this long, or
+            once it has no work and holds over 32 MB
+
+        capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS;
+                              default: on)
+            when a session ends or falls silent, read the agent's
+            own transcript and store what the hooks missed
+
+        All other settings have their defaults: `tome config --all`
+        lists them.
+
+        at 80:
+        home    ~/home ($TOME_HOME)
+        config  ~/.config/tome/config.toml (does not exist)
+
+        daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
+            stop the daemon after it has been idle for this long, or once it has no work
+            and holds over 32 MB
+
+        capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS; default: on)
+            when a session ends or falls silent, read the agent's own transcript and
+            store what the hooks missed
+
+        All other settings have their defaults: `tome config --all` lists them.
+
+        at 100, 160:
+        home    ~/home ($TOME_HOME)
+        config  ~/.config/tome/config.toml (does not exist)
+
+        daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
+            stop the daemon after it has been idle for this long, or once it has no work and holds over 32
+            MB
+
+        capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS; default: on)
+            when a session ends or falls silent, read the agent's own transcript and store what the hooks
+            missed
+
+        All other settings have their defaults: `tome config --all` lists them.
+    "#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn the_state_and_the_demo_at_four_widths() {
+    let world = filled();
+    let shown = [&["status"][..], &["doctor"], &["demo"]]
+        .map(|args| format!("$ tome {}\n{}", args.join(" "), at_four_widths(&world, args)));
+    expect![[r#"
+        $ tome status
+        at 60:
+        daemon   running (<pid>
+        captured 4 events since start (0 duplicates, 0 rejected, 0
+                 from the spool)
+        last     event Nov 15
+        indexes<state>
+        stores   1 with 4 events
+        disk     <size>
+        home     ~/home
+        spool    empty
+
+        at 80, 100, 160:
+        daemon   running (<pid>
+        captured 4 events since start (0 duplicates, 0 rejected, 0 from the spool)
+        last     event Nov 15
+        indexes<state>
+        stores   1 with 4 events
+        disk     <size>
+        home     ~/home
+        spool    empty
+
+        $ tome doctor
+        at 60, 80, 100, 160:
+        ok    config       no config file; using defaults
+        ok    home         ~/home
+        ok    permissions  accessible to the owner only
+        ok    notes        1 note in<folder>
+        ok    daemon       running (<pid>
+        ok    stores       1 project, <size>
+        ok    indexes<state>
+        ok    spool        empty
+        ok    agent        no coding agent found
+
+        $ tome demo
+        at 60:
+        1  A session is recorded  Claude Code, 6 hooks
+           you: The lexer splits identifiers at é. Find out why and
+           fix it. …
+           claude-code: Identifiers were scanned byte by byte with
+           is_ascii_alphanumeric. I switched the loop to characters
+           and XID_Continue; all 41 lexer tests pass.
+
+        2  The next session starts with it  Codex reads this first
+           First request: The lexer splits identifiers at é. Find
+           out why and fix it. The staging key is [redacted:aws] if
+           you need it.
+           Agent's final message: Identifiers were scanned byte by
+           byte with is_ascii_alphanumeric. I switched the loop to
+           characters and XID_Continue; all 41 lexer tests pass.
+
+        3  Recall answers, with evidence
+           $ tome recall 'why were identifiers split?'
+           #2 The lexer splits identifiers at é. Find out why and
+           fix it. The staging key is [redacted:aws] if you need it.
+           → #5 Identifiers were scanned byte by byte with
+           is_ascii_alphanumeric.
+
+        Next  tome import   the sessions you already had
+              tome setup    record new ones, and tell your agents
+              tome recall   ask about them; `tome show` opens a hit
+                            by its number
+        The demo ran in a temporary home, which is deleted now. The
+        key in the prompt was redacted before it was stored.
+
+        at 80:
+        1  A session is recorded  Claude Code, 6 hooks
+           you: The lexer splits identifiers at é. Find out why and fix it. …
+           claude-code: Identifiers were scanned byte by byte with
+           is_ascii_alphanumeric. I switched the loop to characters and XID_Continue;
+           all 41 lexer tests pass.
+
+        2  The next session starts with it  Codex reads this first
+           First request: The lexer splits identifiers at é. Find out why and fix it.
+           The staging key is [redacted:aws] if you need it.
+           Agent's final message: Identifiers were scanned byte by byte with
+           is_ascii_alphanumeric. I switched the loop to characters and XID_Continue;
+           all 41 lexer tests pass.
+
+        3  Recall answers, with evidence  $ tome recall 'why were identifiers split?'
+           #2 The lexer splits identifiers at é. Find out why and fix it. The staging
+           key is [redacted:aws] if you need it.
+           → #5 Identifiers were scanned byte by byte with is_ascii_alphanumeric.
+
+        Next  tome import   the sessions you already had
+              tome setup    record new ones, and tell your agents
+              tome recall   ask about them; `tome show` opens a hit by its number
+        The demo ran in a temporary home, which is deleted now. The key in the prompt
+        was redacted before it was stored.
+
+        at 100, 160:
+        1  A session is recorded  Claude Code, 6 hooks
+           you: The lexer splits identifiers at é. Find out why and fix it. …
+           claude-code: Identifiers were scanned byte by byte with is_ascii_alphanumeric. I switched the
+           loop to characters and XID_Continue; all 41 lexer tests pass.
+
+        2  The next session starts with it  Codex reads this first
+           First request: The lexer splits identifiers at é. Find out why and fix it. The staging key is
+           [redacted:aws] if you need it.
+           Agent's final message: Identifiers were scanned byte by byte with is_ascii_alphanumeric. I
+           switched the loop to characters and XID_Continue; all 41 lexer tests pass.
+
+        3  Recall answers, with evidence  $ tome recall 'why were identifiers split?'
+           #2 The lexer splits identifiers at é. Find out why and fix it. The staging key is [redacted:aws]
+           if you need it.
+           → #5 Identifiers were scanned byte by byte with is_ascii_alphanumeric.
+
+        Next  tome import   the sessions you already had
+              tome setup    record new ones, and tell your agents
+              tome recall   ask about them; `tome show` opens a hit by its number
+        The demo ran in a temporary home, which is deleted now. The key in the prompt was redacted before it
+        was stored.
+    "#]].assert_eq(&shown.join("\n"));
+}
+
+#[test]
+fn no_color_turns_every_style_off() {
+    let world = filled();
+    for args in [&["status"][..], &["sessions"], &["show", "2"], &["read", "419f"], &["toc"], &[]] {
+        let has_styles = |no_color: bool| {
+            let mut command = world.command(args);
+            command.env("CLICOLOR_FORCE", "1").current_dir(world.folder("person/app"));
+            if no_color {
+                command.env("NO_COLOR", "1");
+            }
+            World::run(&mut command, b"").stdout.contains('\u{1b}')
+        };
+        assert_eq!((has_styles(false), has_styles(true)), (true, false), "{args:?}");
+    }
 }

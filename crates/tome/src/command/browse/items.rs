@@ -121,15 +121,15 @@ fn hit_head(screen: &Screen, hit: &v1::RecallHit, who: &str) -> String {
     if !hit.project.is_empty() {
         let _ = writeln!(head, "{DIM}{}{RESET}", screen.project_path(&hit.project));
     }
+    for other in &hit.others {
+        let day = screen.labels.format_date_hour(screen.now, other.at_ms);
+        let label = format!("{} #{} ({day}):", other.relation, other.number);
+        let _ = writeln!(head, "{DIM}{label}{RESET} {}", other.text);
+    }
     if !hit.title.is_empty() {
         let _ = writeln!(head, "\n{BOLD}{}{RESET}", one_line(&hit.title, TEXT_CHARS_MAX));
     }
     let _ = writeln!(head, "\n{}", hit.text);
-    for other in &hit.others {
-        let day = screen.labels.format_date_hour(screen.now, other.at_ms);
-        let label = format!("{} #{} ({day}):", other.relation, other.number);
-        let _ = writeln!(head, "\n{DIM}{label}{RESET} {}", other.text);
-    }
     head
 }
 

@@ -17,7 +17,7 @@ impl DaemonSource {
         match &item.target {
             ItemTarget::Session(id) => self.preview_session(item, id, width),
             ItemTarget::Event(cited) if Citation::looks_like_citation(cited) => {
-                self.preview_event(item, cited)
+                self.preview_event(item, cited, width)
             }
             ItemTarget::Note { scope, session, path, .. } => {
                 self.preview_note(item, *scope, session, path)
@@ -39,8 +39,8 @@ impl DaemonSource {
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
-    /// The excerpt of a hit, then the turn around it.
-    fn preview_event(&self, item: &Item, cited: &str) -> Result<String, Refusal> {
+    /// What is known of a hit, then the turn around it, which has its text.
+    fn preview_event(&self, item: &Item, cited: &str, width: usize) -> Result<String, Refusal> {
         let request = v1::OpenRequest {
             citation: cited.to_owned(),
             project: item.project.clone(),
@@ -55,9 +55,10 @@ impl DaemonSource {
         let events: Result<Vec<Event>, _> = events.collect();
         let events = events.map_err(|error| Refusal(error.to_string()))?;
         let numbered: Vec<(u64, Event)> = opened.turn_numbers.iter().copied().zip(events).collect();
-        let mut text = item.card.trim_end().as_bytes().to_vec();
-        text.extend_from_slice(format!("\n\n{BOLD}The turn{RESET}  ").as_bytes());
-        turn::print_turn(&mut text, &numbered, opened.number, TurnDetail::Brief)?;
+        let head = item.card.split("\n\n").next().unwrap_or_default().trim_end();
+        let mut text = format!("{head}\n\n{BOLD}The turn{RESET}\n").into_bytes();
+        let screen = self.screen(width);
+        turn::print_turn(&mut text, &screen, &numbered, opened.number, TurnDetail::Brief)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

@@ -17,7 +17,7 @@ use tome_terminal::{BOLD, RESET, format_bytes, format_counted};
 
 use super::events::resolve_project;
 use super::project_name::ProjectNames;
-use super::session_lookup::{find_session, refuse_unknown};
+use super::session_target::find_session_target;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::export::{ExportArgs, ExportFormat};
 use crate::connect::StartPolicy;
@@ -52,7 +52,11 @@ pub fn run(context: &CommandContext, args: &ExportArgs) -> Result<Outcome> {
             .with_hint("`tome sessions` lists sessions; `--project .` is this project")
             .into());
     }
-    let format = choose_format(args);
+    let format = choose_format(context, args);
+    if context.json && args.out.is_none() && format != ExportFormat::Jsonl {
+        let refusal = CommandError::bad_input("--json prints JSON lines, no other format");
+        return Err(refusal.with_hint("leave out --format, or write a file with --out").into());
+    }
     let Some(path) = &args.out else {
         let mut out: Box<dyn Write> = match format {
             ExportFormat::Jsonl => Box::new(std::io::stdout().lock()),
@@ -98,11 +102,12 @@ pub fn run(context: &CommandContext, args: &ExportArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn choose_format(args: &ExportArgs) -> ExportFormat {
+fn choose_format(context: &CommandContext, args: &ExportArgs) -> ExportFormat {
     let ending = args.out.as_ref().and_then(|path| path.extension()).and_then(|end| end.to_str());
     args.format.unwrap_or(match ending {
         Some("html" | "htm") => ExportFormat::Html,
         Some("jsonl" | "json") => ExportFormat::Jsonl,
+        None if context.json && args.out.is_none() => ExportFormat::Jsonl,
         _ => ExportFormat::Markdown,
     })
 }
@@ -121,7 +126,7 @@ fn export(
     out: &mut dyn Write,
 ) -> Result<ExportCounts> {
     let session = match &args.session {
-        Some(id) => Some(find_session(context, id, None)?.ok_or_else(|| refuse_unknown(id))?),
+        Some(what) => Some(find_session_target(context, what, None)?.session),
         None => None,
     };
     let redactor = Redactor::new(&context.settings.redact)?;

@@ -13,9 +13,11 @@ use tome_terminal::{
 
 use crate::command::import::{find_default_sources, parse_agents};
 use crate::command::screen::Screen;
+use crate::command::setup::build_environment;
+use crate::command::unconnected::{find_unconnected, name_agents};
 use crate::command::{CommandContext, Outcome};
 use crate::import::{TranscriptFormat, TranscriptSource};
-use crate::setup::integration::INTEGRATIONS;
+use crate::setup::integration::{AgentIntegration, INTEGRATIONS};
 
 /// Bytes of transcripts that an import reads per second, and the time it takes to start. Measured on
 /// two busy cores with sessions of Claude Code: 0.8 s for 7.8 MB, 6.2 s for 78.3 MB.
@@ -58,14 +60,29 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut out = tome_terminal::stdout().lock();
-    print_first_steps(&mut out, &Screen::new(context), &histories)?;
+    print_first_steps(&mut out, &Screen::new(context), &histories, &find_connected(context))?;
     Ok(Outcome::Done)
 }
 
 /// Prints the first steps for a home that exists and holds no events.
-pub fn print_nothing_recorded(out: &mut dyn Write, screen: &Screen) -> Result<()> {
-    print_first_steps(out, screen, &find_histories()?)?;
+pub fn print_nothing_recorded(
+    context: &CommandContext,
+    out: &mut dyn Write,
+    screen: &Screen,
+) -> Result<()> {
+    print_first_steps(out, screen, &find_histories()?, &find_connected(context))?;
     Ok(writeln!(out)?)
+}
+
+/// The installed agents that are connected; none if others are not.
+fn find_connected(context: &CommandContext) -> Vec<&'static AgentIntegration> {
+    if !find_unconnected(context).is_empty() {
+        return Vec::new();
+    }
+    let var = |name: &str| std::env::var(name).ok();
+    let Ok(user) = build_environment(context, false, &var) else { return Vec::new() };
+    let all = INTEGRATIONS.iter().copied();
+    all.filter(|client| client.find_installation(&user).is_some()).collect()
 }
 
 /// Finds the histories of all known agents.
@@ -104,24 +121,37 @@ fn print_first_steps(
     out: &mut dyn Write,
     screen: &Screen,
     histories: &[FoundHistory],
+    connected: &[&'static AgentIntegration],
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
+    let is_connected = !connected.is_empty();
     writeln!(out, "{BOLD}No events recorded yet.{RESET}\n")?;
     let mut step = |command: &str, text: &str| {
         let mark = format!("  {BOLD}{command:<width$}{RESET}", width = COMMAND_COLUMNS - 2);
         print_hanging(out, &mark, COMMAND_COLUMNS, text, width)
     };
     if histories.is_empty() {
-        step("tome setup", "record the sessions of your coding agents")?;
+        if !is_connected {
+            step("tome setup", "record the sessions of your coding agents")?;
+        }
         step("tome demo", "see what Tome does, with sample sessions")?;
+        writeln!(out)?;
         let line = "No history of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode was found \
                     on this machine.";
-        writeln!(out)?;
-        return print_styled(out, DIM, 0, line, width);
+        print_styled(out, DIM, 0, line, width)?;
+    } else {
+        step("tome import", &describe_import(histories))?;
+        if !is_connected {
+            step("tome setup", "record new sessions")?;
+        }
+        step("tome demo", "see what Tome does, with sample sessions")?;
     }
-    step("tome import", &describe_import(histories))?;
-    step("tome setup", "record new sessions")?;
-    step("tome demo", "see what Tome does, with sample sessions")
+    if !is_connected {
+        return Ok(());
+    }
+    writeln!(out)?;
+    let line = format!("New sessions of {} are recorded.", name_agents(connected));
+    print_styled(out, DIM, 0, &line, width)
 }
 
 /// Such as `28 Claude Code sessions found (7.8 MB), about 1 s`.
@@ -154,9 +184,9 @@ mod tests {
 
     #[test]
     fn the_first_steps_name_what_was_found() {
-        let shown = |histories: &[FoundHistory], width| {
+        let shown = |histories: &[FoundHistory], connected, width| {
             let mut out = Vec::new();
-            print_first_steps(&mut out, &Screen::for_test(0, width), histories).unwrap();
+            print_first_steps(&mut out, &Screen::for_test(0, width), histories, connected).unwrap();
             let text = String::from_utf8(out).unwrap();
             [BOLD, DIM, RESET].iter().fold(text, |text, style| text.replace(style, ""))
         };
@@ -169,7 +199,7 @@ mod tests {
               tome setup    record new sessions
               tome demo     see what Tome does, with sample sessions
         "#]]
-        .assert_eq(&shown(&histories, 80));
+        .assert_eq(&shown(&histories, &[], 80));
         expect_test::expect![[r#"
             No events recorded yet.
 
@@ -179,6 +209,21 @@ mod tests {
             No history of Claude Code, Codex, Gemini CLI, Copilot CLI or
             OpenCode was found on this machine.
         "#]]
-        .assert_eq(&shown(&[], 60));
+        .assert_eq(&shown(&[], &[], 60));
+        expect_test::expect![[r#"
+            No events recorded yet.
+
+              tome import   28 Claude Code sessions, 1 Codex session,
+                            OpenCode history found (23.4 MB), about 2 s
+              tome demo     see what Tome does, with sample sessions
+
+            New sessions of Claude Code and Codex are recorded.
+        "#]]
+        .assert_eq(&shown(&histories, &INTEGRATIONS[..2], 60));
+        for width in [60, 80, 100, 160] {
+            for text in [shown(&histories, &INTEGRATIONS, width), shown(&[], &[], width)] {
+                assert!(text.lines().all(|line| line.chars().count() <= width), "{width}: {text}");
+            }
+        }
     }
 }

@@ -12,7 +12,8 @@ use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_count, format_counted, print_styled,
+    BOLD, DIM, RED, RESET, YELLOW, display_width, format_bytes, format_count, format_counted,
+    print_styled,
 };
 
 use super::events::resolve_project;
@@ -78,7 +79,10 @@ fn print_overview(
                 out,
                 "{BOLD}The stored events cannot be read: the daemon is not available.{RESET}\n"
             )?,
-            (true, 0) => first_steps::print_nothing_recorded(&mut out, &Screen::new(context))?,
+            (true, 0) => {
+                let screen = Screen::new(context);
+                first_steps::print_nothing_recorded(context, &mut out, &screen)?;
+            }
             (true, _) => writeln!(out, "{BOLD}The stored events cannot be read.{RESET}\n")?,
         }
     } else {
@@ -109,6 +113,23 @@ fn describe_counted_projects(status: &v1::StatusResponse) -> String {
     }
 }
 
+/// The health of a running daemon, from the longest text to the shortest.
+fn describe_health(status: &v1::StatusResponse, is_narrow: bool) -> [String; 4] {
+    let events: u64 = status.projects.iter().map(|project| project.events).sum();
+    let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
+    let events = format_counted(events, "event", "events");
+    let sessions = format_counted(sessions, "session", "sessions");
+    let counts = format!("{events}, {sessions}{}", describe_counted_projects(status));
+    let all = if is_narrow { "All projects: " } else { "" };
+    let disk = format_bytes(status.disk_bytes);
+    [
+        format!("{all}{counts} · {disk} on disk · daemon running"),
+        format!("{all}{counts} · daemon running"),
+        format!("{counts} · daemon running"),
+        format!("{events} · daemon running"),
+    ]
+}
+
 /// Prints the health in one line, and what is wrong below it.
 fn print_health(
     context: &CommandContext,
@@ -121,17 +142,10 @@ fn print_health(
     let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
     let is_running = matches!(report.daemon, DaemonState::Running(_));
     if is_running {
-        let events: u64 = status.projects.iter().map(|project| project.events).sum();
-        let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
-        let line = format!(
-            "{}{}, {}{} · {} on disk · daemon running",
-            if is_narrow { "All projects: " } else { "" },
-            format_counted(events, "event", "events"),
-            format_counted(sessions, "session", "sessions"),
-            describe_counted_projects(status),
-            format_bytes(status.disk_bytes),
-        );
-        print_styled(out, DIM, 0, &line, screen.prose_width())?;
+        let width = screen.prose_width();
+        let lines = describe_health(status, is_narrow);
+        let line = lines.iter().find(|line| display_width(line) <= width).or(lines.last());
+        print_styled(out, DIM, 0, line.map_or("", String::as_str), width)?;
     } else {
         print_daemon(out, report)?;
     }
@@ -187,6 +201,23 @@ fn print_overview_json(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_health_is_one_line_of_60_columns() {
+        let project = v1::Project { events: 1_234_567, sessions: 12_345, ..Default::default() };
+        let status = v1::StatusResponse {
+            projects: vec![project; 64],
+            projects_uncounted: 23,
+            disk_bytes: 12_700_000_000,
+            ..v1::StatusResponse::default()
+        };
+        let fits = |line: &&String| display_width(line) <= 60;
+        let long = describe_health(&status, true);
+        assert_eq!(long.iter().find(fits).unwrap(), "79,012,288 events · daemon running");
+        let short = describe_health(&v1::StatusResponse::default(), true);
+        let all = "0 events, 0 sessions, 0 projects · daemon running";
+        assert_eq!(short.iter().find(fits).unwrap(), all);
+    }
 
     #[test]
     fn counts_name_the_projects_that_they_are_of() {

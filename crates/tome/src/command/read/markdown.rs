@@ -2,7 +2,10 @@
 
 use tome_terminal::{BOLD, DIM, RESET, display_width, replace_control_chars, wrap_lines};
 
-/// Renders a text in lines of at most `width` columns; lines of code may be longer.
+/// Before a line of code.
+const CODE_INDENT: &str = "    ";
+
+/// Renders a text in lines of at most `width` columns.
 pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut fence): (Vec<String>, Option<&str>) = (Vec::new(), None);
     let clean = replace_control_chars(text);
@@ -13,7 +16,9 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
             if trimmed.starts_with(mark) {
                 fence = None;
             } else {
-                lines.push(format!("    {}", line.trim_end()));
+                let parts = wrap_code(line.trim_end(), width.saturating_sub(CODE_INDENT.len()));
+                let indented = parts.iter().map(|part| format!("{CODE_INDENT}{part}"));
+                lines.extend(indented.map(|part| part.trim_end().to_owned()));
             }
             continue;
         }
@@ -196,7 +201,7 @@ mod tests {
 
     #[test]
     fn markdown_is_readable_as_text() {
-        let text = "# The plan\nFirst **fix** the lexer, then\nthe parser.\n\n- one item that is longer than a line\n- two\n\n```rust\nfn main() {}\n```\n| a | b |\n1. number";
+        let text = "# The plan\nFirst **fix** the lexer, then\nthe parser.\n\n- one item that is longer than a line\n- two\n\n```rust\nfn main() {}\n  let name = read(source, at);\n```\n| a | b |\n1. number";
         let shown =
             render_markdown(text, 24).join("\n").replace(BOLD, "<b>").replace(RESET, "</b>");
         expect_test::expect![[r#"
@@ -209,6 +214,8 @@ mod tests {
             - two
 
                 fn main() {}
+                  let name = read(
+                    source, at);
             | a | b |
             1. number"#]]
         .assert_eq(&shown);

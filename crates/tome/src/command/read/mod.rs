@@ -10,36 +10,27 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_contents::cut_turns;
 use tome_model::{Event, SessionId};
-use tome_proto::v1::open_response::Content;
-use tome_proto::{Client, EventListQuery, event_from_wire, v1};
-use tome_recall::Citation;
+use tome_proto::{EventListQuery, v1};
 
-use super::citation::open_where_it_is;
-use super::events::resolve_project;
 use super::screen::Screen;
-use super::session_lookup::find_session;
 use super::session_page::session_json;
+use super::session_target::{SessionTarget, find_session_target};
 use super::sessions::{list_sessions, project_or_all};
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::sessions::ReadArgs;
-use crate::connect::{ConnectError, StartPolicy};
+use crate::connect::StartPolicy;
 
 use conversation::{ConversationTurn, TurnStep, read_conversation};
 use pager::PagerEnd;
 
 pub use edits::{COMPARED_LINES_MAX, EditLine, read_edits};
+pub use markdown::wrap_code;
 pub use pager::wait_for_enter;
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
 /// Events of a session that are read; of a longer one the latest.
 const EVENTS_MAX: usize = 50_000;
-
-/// The session to read, and the event at which to open it.
-struct ReadTarget {
-    session: v1::Session,
-    event: Option<String>,
-}
 
 pub fn run(context: &CommandContext, args: &ReadArgs) -> Result<Outcome> {
     let target = find_target(context, args)?;
@@ -96,71 +87,20 @@ fn plain_events(events: &[(u64, Event)]) -> Vec<Event> {
     events.iter().map(|(_, event)| event.clone()).collect()
 }
 
-/// Finds what to read: a session by its id, or the session of an event, a line or a source.
-fn find_target(context: &CommandContext, args: &ReadArgs) -> Result<ReadTarget> {
+/// Finds what to read; the latest session if nothing is named.
+fn find_target(context: &CommandContext, args: &ReadArgs) -> Result<SessionTarget> {
     let project = args.project.as_deref();
-    let Some(what) = args.what.as_deref().map(str::trim) else {
-        let request = v1::ListSessionsRequest {
-            project: project_or_all(context, project, false)?,
-            limit: 1,
-            ..v1::ListSessionsRequest::default()
-        };
-        let latest = list_sessions(context, &request)?.sessions.into_iter().next();
-        let session = latest.ok_or_else(|| CommandError::not_found("no sessions yet"))?;
-        return Ok(ReadTarget { session, event: None });
-    };
-    let is_number = what.bytes().all(|byte| byte.is_ascii_digit());
-    let cited = if is_number { format!("#{what}") } else { what.to_owned() };
-    let is_citation = Citation::looks_like_citation(&cited);
-    let cited = is_citation.then(|| open_citation(context, &cited, args));
-    // Digits are the number of an event, or begin the id of a session.
-    let has_event = cited.as_ref().is_some_and(Result::is_ok);
-    if (!is_citation || is_number && !has_event)
-        && let Some(session) = find_session(context, what, project)?
-    {
-        return Ok(ReadTarget { session, event: None });
+    if let Some(what) = args.what.as_deref() {
+        return find_session_target(context, what, project);
     }
-    let event = match cited {
-        Some(opened) => opened?,
-        None => find_event(context, what)?,
+    let request = v1::ListSessionsRequest {
+        project: project_or_all(context, project, false)?,
+        limit: 1,
+        ..v1::ListSessionsRequest::default()
     };
-    let session = find_session(context, event.session.as_str(), None)?;
-    let missing = || CommandError::not_found(format!("no session {}", event.session));
-    Ok(ReadTarget { session: session.ok_or_else(missing)?, event: Some(event.id.to_string()) })
-}
-
-/// Returns the event that a citation is about.
-fn open_citation(context: &CommandContext, cited: &str, args: &ReadArgs) -> Result<Event> {
-    let citation: Citation = cited.parse()?;
-    let request = v1::OpenRequest {
-        citation: citation.to_string(),
-        project: resolve_project(context, args.project.as_deref())?.unwrap_or_default(),
-        ..v1::OpenRequest::default()
-    };
-    let opened = open_where_it_is(context, &request)?;
-    let event = match opened.content {
-        Some(Content::Event(event)) => Some(event_from_wire(event)?),
-        Some(Content::Grip(grip)) => {
-            grip.events.into_iter().next().map(event_from_wire).transpose()?
-        }
-        _ => None,
-    };
-    event.ok_or_else(|| {
-        let message = format!("{citation} is not part of a conversation");
-        CommandError::bad_input(message).with_hint(format!("use `tome show {citation}`")).into()
-    })
-}
-
-fn find_event(context: &CommandContext, id: &str) -> Result<Event> {
-    let get = async |client: &Client| client.get_event(id, None).await;
-    context.connector.call_blocking(get).map_err(|error| match error {
-        ConnectError::Client(tome_proto::ClientError::NotFound(_)) => CommandError::not_found(
-            format!("no session or event {}", tome_terminal::one_line(id, 120)),
-        )
-        .with_hint("`tome sessions` lists sessions with their ids")
-        .into(),
-        error => error.into(),
-    })
+    let latest = list_sessions(context, &request)?.sessions.into_iter().next();
+    let session = latest.ok_or_else(|| CommandError::not_found("no sessions yet"))?;
+    Ok(SessionTarget { session, event: None })
 }
 
 /// Loads the events of a session in order, with their numbers.

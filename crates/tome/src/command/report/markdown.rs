@@ -3,7 +3,7 @@
 use tome_proto::v1;
 use tome_terminal::{format_counted, one_line};
 
-use super::{BranchWork, WorkPeriod, group_sessions};
+use super::{BranchWork, MAIN_BRANCHES, WorkPeriod, group_sessions};
 use crate::command::screen::Screen;
 use tome_contents::strip_request;
 
@@ -171,7 +171,9 @@ fn render_fact(fact: &v1::SessionFact, has_sources: bool) -> String {
 /// may have closed those before.
 fn collect_facts<'a>(work: &BranchWork<'a>, kind: &str) -> Vec<&'a v1::SessionFact> {
     let skipped = match (kind, work.branch) {
-        ("open", branch) if !branch.is_empty() => work.sessions.len().saturating_sub(1),
+        ("open", branch) if !branch.is_empty() && !MAIN_BRANCHES.contains(&branch) => {
+            work.sessions.len().saturating_sub(1)
+        }
         _ => 0,
     };
     let mut found: Vec<&v1::SessionFact> = Vec::new();
@@ -188,6 +190,7 @@ pub fn render_standup(
     screen: &Screen,
     (before, last_ms): (Option<&WorkPeriod>, Option<u64>),
     today: &WorkPeriod,
+    open: &[&v1::SessionFact],
     has_sources: bool,
 ) -> String {
     let mut lines = Vec::new();
@@ -214,18 +217,15 @@ pub fn render_standup(
     };
     render_day(&mut lines, screen, &name, today, has_sources);
     lines.extend([String::new(), "**Open**".to_owned()]);
-    let sessions: Vec<v1::Session> =
-        before.iter().flat_map(|period| &period.sessions).chain(&today.sessions).cloned().collect();
-    let open: Vec<String> = group_sessions(&sessions)
-        .iter()
-        .flat_map(|(_, branches)| branches)
-        .flat_map(|work| collect_facts(work, "open"))
-        .map(|fact| render_fact(fact, has_sources))
-        .collect();
     if open.is_empty() {
         lines.push("- none recorded".to_owned());
-    } else {
-        lines.extend(open.into_iter().take(STANDUP_LINES_MAX));
+    }
+    for fact in open.iter().take(STANDUP_LINES_MAX) {
+        let day = match before.map_or(today.from, |period| period.from) {
+            from if fact.at_ms < from.0 => format!(" ({})", screen.when(fact.at_ms)),
+            _ => String::new(),
+        };
+        lines.push(format!("{}{day}", render_fact(fact, has_sources)));
     }
     lines.join("\n") + "\n"
 }

@@ -4,7 +4,7 @@
 
 mod markdown;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 
@@ -28,6 +28,10 @@ use markdown::{render_last_activity, render_report, render_standup};
 const DEFAULT_TIME: &str = "the last 7 days";
 /// Sessions in a report.
 const SESSIONS_MAX: u32 = 1_000;
+/// Latest sessions whose open ends a standup lists.
+const SESSIONS_READ: u32 = 20;
+/// Names of main branches, of which the list of sessions does not tell which one it was.
+pub const MAIN_BRANCHES: [&str; 5] = ["main", "master", "trunk", "develop", "dev"];
 /// Days before today that are searched for the last one with work.
 const STANDUP_DAYS_MAX: u64 = 31;
 const DAY_MS: u64 = 86_400_000;
@@ -54,14 +58,18 @@ pub fn run(context: &CommandContext, args: &ReportArgs) -> Result<Outcome> {
     if args.standup {
         let day = standup_moment(context, &args.time.join(" "))?;
         let (before, today) = load_standup(context, &project, day)?;
+        let recent = list_recent(context, &project, today.to)?;
+        let open = find_open_ends(&recent);
         let json = json!({
             "yesterday": before.as_ref().map(period_json), "today": period_json(&today),
+            "open": open.iter().map(|fact| fact_json(fact)).collect::<Vec<_>>(),
         });
         let last = match before {
             Some(_) => None,
             None => find_last_activity(context, &project)?,
         };
-        let text = render_standup(&screen, (before.as_ref(), last), &today, args.sources);
+        let before = (before.as_ref(), last);
+        let text = render_standup(&screen, before, &today, &open, args.sources);
         return deliver_report(context, args, &json, &text);
     }
     let named = args.time.join(" ");
@@ -134,6 +142,7 @@ fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Resu
     let listed = list_sessions(context, &request)?;
     warn_skipped(&listed.skipped)?;
     let mut sessions = listed.sessions;
+    name_main_branch(context, &request, &mut sessions)?;
     sessions.reverse();
     Ok(WorkPeriod {
         name: span.phrase.clone(),
@@ -142,6 +151,37 @@ fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Resu
         sessions,
         total: listed.total,
     })
+}
+
+/// Adds the branch of sessions on a main branch, which the list leaves out.
+fn name_main_branch(
+    context: &CommandContext,
+    request: &v1::ListSessionsRequest,
+    sessions: &mut [v1::Session],
+) -> Result<()> {
+    for branch in MAIN_BRANCHES {
+        if sessions.iter().all(|session| !session.branch.is_empty()) {
+            return Ok(());
+        }
+        let request = v1::ListSessionsRequest {
+            branch: branch.to_owned(),
+            with_facts: false,
+            ..request.clone()
+        };
+        let on_branch = list_sessions(context, &request)?.sessions;
+        let on_branch: BTreeSet<(&str, &str)> = on_branch.iter().map(session_key).collect();
+        for session in sessions.iter_mut().filter(|session| session.branch.is_empty()) {
+            if on_branch.contains(&session_key(session)) {
+                branch.clone_into(&mut session.branch);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What tells a session from all others.
+fn session_key(session: &v1::Session) -> (&str, &str) {
+    (&session.agent, &session.id)
 }
 
 /// The moment of a standup: now, or the last one of the time that is named, if that is over.
@@ -174,6 +214,29 @@ fn load_standup(
         }
     }
     Ok((None, today))
+}
+
+/// The latest sessions before a moment, newest first: those whose open ends the front page shows.
+fn list_recent(context: &CommandContext, project: &str, to: Millis) -> Result<Vec<v1::Session>> {
+    let request = v1::ListSessionsRequest {
+        project: project.to_owned(),
+        limit: SESSIONS_READ,
+        to_ms: Some(to.0),
+        with_facts: true,
+        ..v1::ListSessionsRequest::default()
+    };
+    Ok(list_sessions(context, &request)?.sessions)
+}
+
+/// The open ends of some sessions, in their order and without repetitions.
+fn find_open_ends(sessions: &[v1::Session]) -> Vec<&v1::SessionFact> {
+    let mut open: Vec<&v1::SessionFact> = Vec::new();
+    for fact in sessions.iter().flat_map(|session| session.facts.iter().rev()) {
+        if fact.kind == "open" && !open.iter().any(|known| known.text == fact.text) {
+            open.push(fact);
+        }
+    }
+    open
 }
 
 /// Groups sessions by project and branch, in order of their first session.

@@ -12,6 +12,7 @@ fn fact(kind: &str, text: &str, number: u64) -> v1::SessionFact {
         kind: kind.to_owned(),
         text: text.to_owned(),
         number,
+        at_ms: NOW - DAY_MS,
         ..v1::SessionFact::default()
     }
 }
@@ -104,6 +105,12 @@ fn a_report_is_by_project_and_branch() {
 fn a_standup_is_short() {
     let screen = Screen::for_test(NOW, 80);
     let today = WorkPeriod { sessions: Vec::new(), total: 0, from: Millis(NOW), ..period() };
+    let old =
+        v1::SessionFact { at_ms: NOW - 40 * DAY_MS, ..fact("open", "Who reviews the parser?", 3) };
+    let mut recent = period().sessions;
+    recent.reverse();
+    recent.push(session("/home/dev/app", "feature/old", "Parser", vec![old]));
+    let open = find_open_ends(&recent);
     expect![[r#"
         **Yesterday (Sun, Nov 8)**
         - app: **Unicode identifiers**: Identifiers follow the XID rules now [1 commit]
@@ -115,6 +122,8 @@ fn a_standup_is_short() {
 
         **Open**
         - The docs are missing
+        - Should emoji be accepted?
+        - Who reviews the parser? (Oct 6)
     "#]]
-    .assert_eq(&render_standup(&screen, (Some(&period()), None), &today, false));
+    .assert_eq(&render_standup(&screen, (Some(&period()), None), &today, &open, false));
 }

@@ -5,7 +5,7 @@ mod print;
 mod undo;
 
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -96,6 +96,20 @@ fn resolve_launch(
     Ok(LaunchCommand { program: program.to_string_lossy().into_owned(), flags })
 }
 
+/// Refuses a program of another name: its entries in the agents' settings could not be told from those
+/// of other programs, and `tome setup --undo` would leave them.
+fn check_program_name(environment: &Environment<'_>) -> Result<()> {
+    let program = Path::new(&environment.launch.program);
+    if program.file_stem().is_some_and(|name| name == "tome") {
+        return Ok(());
+    }
+    let name = program.file_name().unwrap_or(program.as_os_str()).to_string_lossy();
+    let refusal = CommandError::bad_input(format!(
+        "this program is called {name}; agents can only run `tome`"
+    ));
+    Err(refusal.with_hint("rename it to tome, or make a link of that name and run that").into())
+}
+
 /// Looks up agents by name; `None` if no names were given.
 fn parse_agents(names: &[String]) -> Result<Option<Vec<&'static AgentIntegration>>> {
     let mut clients: Vec<&'static AgentIntegration> = Vec::new();
@@ -139,6 +153,7 @@ fn connect_agents(
     environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
 ) -> Result<Outcome> {
+    check_program_name(environment)?;
     let home = context.settings.home.root();
     let plan = build_plan(clients, environment, &UndoJournal::open(home)?);
     let is_work = plan.files.iter().any(|file| file.new_text().is_some());
@@ -154,7 +169,7 @@ fn connect_agents(
     if context.json {
         context.print_json(&print::plan_json(environment, clients, &plan, go, &failed))?;
     } else {
-        print::print_outcome(clients, &plan, go, &failed)?;
+        print::print_outcome(environment, clients, &plan, go, &failed)?;
         if (go || !is_work) && !args.dry_run {
             offer_import(context, args, clients)?;
         }
@@ -230,15 +245,15 @@ fn offer_import(
     }
     let mut out = tome_terminal::stdout().lock();
     let line = words.join(" ");
-    writeln!(out, "{DIM}`tome {line}` imports these agents' earlier sessions.{RESET}")?;
-    Ok(())
+    let text = format!("`tome {line}` imports these agents' earlier sessions.");
+    Ok(tome_terminal::print_styled(&mut out, DIM, 0, &text, tome_terminal::terminal_width())?)
 }
 
 fn write_plugins(
     context: &CommandContext,
     args: &SetupArgs,
     environment: &Environment<'_>,
-    folder: &std::path::Path,
+    folder: &Path,
 ) -> Result<Outcome> {
     let clients = parse_agents(&args.agent)?.unwrap_or_else(|| INTEGRATIONS.to_vec());
     let folder = std::path::absolute(folder)?;

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
 
+use crate::command::unconnected::name_agents;
 use crate::setup::integration::AgentIntegration;
 use crate::setup::{Environment, FilePlan, InstallContent, PlannedEdit, SetupError, SetupPlan};
 
@@ -118,10 +119,16 @@ fn print_file(
             print_note(out, &format!("{YELLOW}leave{RESET} "), &format!("{path}: {why}"))?;
         }
         PlannedEdit::Refuse(error) => {
-            print_note(out, &format!("{RED}fail{RESET}  "), &error.to_string())?;
+            print_note(out, &format!("{RED}fail{RESET}  "), &describe_error(environment, error))?;
         }
     }
     Ok(())
+}
+
+/// An error with the path as people write it.
+fn describe_error(environment: &Environment<'_>, error: &SetupError) -> String {
+    let path = error.path();
+    error.to_string().replacen(path, &environment.display_path(Path::new(path)), 1)
 }
 
 /// Prints a text behind a word, in lines that fit the terminal.
@@ -173,6 +180,7 @@ fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize
 
 /// Prints the result and any steps left to the user.
 pub fn print_outcome(
+    environment: &Environment<'_>,
     clients: &[&'static AgentIntegration],
     plan: &SetupPlan,
     done: bool,
@@ -185,7 +193,7 @@ pub fn print_outcome(
     writeln!(out)?;
     for error in failed {
         let width = tome_terminal::terminal_width();
-        let text = error.to_string();
+        let text = describe_error(environment, error);
         tome_terminal::print_hanging(&mut out, &format!("{RED}failed{RESET}  "), 8, &text, width)?;
     }
     match (done, changed) {
@@ -211,11 +219,34 @@ pub fn print_outcome(
         }
     }
     if done {
-        let text =
-            "New sessions of these agents are recorded from now on; check with `tome doctor`.";
-        tome_terminal::print_hanging(&mut out, "", 0, text, tome_terminal::terminal_width())?;
+        let text = describe_recorded(clients, plan, failed);
+        tome_terminal::print_hanging(&mut out, "", 0, &text, tome_terminal::terminal_width())?;
     }
     Ok(())
+}
+
+/// Says which agents are recorded from now on: those of which every file could be written.
+fn describe_recorded(
+    clients: &[&'static AgentIntegration],
+    plan: &SetupPlan,
+    failed: &[SetupError],
+) -> String {
+    const CHECK: &str = "`tome doctor` checks the connection.";
+    let is_refused = |client: &AgentIntegration| {
+        let mut files = plan.files.iter().filter(|file| file.agents.contains(&client.name));
+        files.any(|file| matches!(file.action, PlannedEdit::Refuse(_)))
+    };
+    let (partly, wholly): (Vec<_>, Vec<_>) = clients.iter().partition(|client| is_refused(client));
+    let recorded = format!("New sessions of {} are recorded from now on", name_agents(&wholly));
+    let missing =
+        format!("{} may not be recorded: it is only partly connected", name_agents(&partly));
+    match (failed, wholly.as_slice(), partly.as_slice()) {
+        // It is not known whose file it is.
+        ([_, ..], ..) => CHECK.to_owned(),
+        (_, _, []) => format!("{recorded}. {CHECK}"),
+        (_, [], _) => format!("{missing}. {CHECK}"),
+        _ => format!("{recorded}. {missing}. {CHECK}"),
+    }
 }
 
 /// Renders plan and result as JSON.

@@ -7,7 +7,7 @@ mod tree;
 use std::io::Write;
 
 use anyhow::Result;
-use tome_model::{Agent, Level, NodeId};
+use tome_model::{Agent, Clock, InvalidInput, Level, Millis, NodeId, SystemClock};
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{
     BOLD, DIM, RESET, format_count, one_line, print_hanging, print_styled, print_table,
@@ -20,7 +20,7 @@ use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;
 use crate::connect::ConnectError;
 
-pub use node::{print_grip, print_summary};
+pub use node::{ShownSource, print_grip, print_summary};
 pub use tree::{entry_title, typed_period};
 
 /// Prefix of node ids.
@@ -37,6 +37,12 @@ const MERGED_PROJECTS_MAX: usize = 8;
 
 /// Characters of what may be the beginning of a session's id.
 const SESSION_CHARS_MIN: usize = 4;
+
+/// Characters of the beginning of a segment's id, and of the time in it.
+const SEGMENT_ID_CHARS: std::ops::RangeInclusive<usize> = 6..=26;
+const SEGMENT_TIME_CHARS: usize = 10;
+/// Levels from a week to its segments.
+const SEGMENT_DEPTH: u32 = 3;
 
 const YEAR_MS: u64 = 366 * 86_400_000;
 
@@ -62,8 +68,10 @@ pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
             Err(refusal.with_hint("`tome toc` lists nodes with their ids").into())
         }
         "" => toc.show_root(),
-        id if is_node_id(id) && args.versions => toc.show_versions(id),
-        id if is_node_id(id) => toc.show_node(id),
+        id if is_node_id(id) => {
+            let id = complete_segment_id(context, id, &toc.project)?;
+            if args.versions { toc.show_versions(&id) } else { toc.show_node(&id) }
+        }
         _ if args.versions || args.number.is_some() => {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
@@ -82,13 +90,95 @@ pub fn run(context: &CommandContext, args: &TocArgs) -> Result<Outcome> {
     }
 }
 
-/// Whether a text is the id of a node: a whole one, or the short id of a segment.
+/// Whether a text is the id of a node: a whole one, or the beginning of a segment's.
 pub fn is_node_id(text: &str) -> bool {
-    const SHORT_CHARS: std::ops::RangeInclusive<usize> = 10..=26;
-    let is_short = SHORT_CHARS.contains(&text.len())
+    let is_short = SEGMENT_ID_CHARS.contains(&text.len())
         && text.starts_with("01")
-        && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase())
+        // A number is an event.
+        && (text.len() >= SEGMENT_TIME_CHARS || text.bytes().any(|byte| byte.is_ascii_uppercase()));
     text.starts_with(NODE_PREFIX) || is_short
+}
+
+/// The id of a node as people type it: `2026-W46`, `2026-11-14`, a month, or an id. A year is a number.
+pub fn parse_typed_node(text: &str) -> Option<String> {
+    if is_node_id(text) {
+        return Some(text.to_owned());
+    }
+    let ids = ["month", "week", "day"].map(|level| format!("{NODE_PREFIX}{level}:{text}"));
+    ids.into_iter().filter(|_| text.contains('-')).find(|id| NodeId::parse(id).is_ok())
+}
+
+/// Finds the node of each project that has it.
+pub fn find_nodes(context: &CommandContext, typed: &str, project: String) -> Result<Vec<v1::Node>> {
+    let id = complete_segment_id(context, typed, &project)?;
+    let request = v1::GetNodeRequest { project, id, version: 0 };
+    let get = async |client: &Client| client.get_node(request.clone()).await;
+    Ok(context.connector.call_blocking(get)?.nodes)
+}
+
+/// Completes the beginning of a segment's id that ends within its time. The daemon completes longer ones.
+fn complete_segment_id(context: &CommandContext, typed: &str, project: &str) -> Result<String> {
+    if typed.starts_with(NODE_PREFIX) || typed.len() >= SEGMENT_TIME_CHARS || !is_node_id(typed) {
+        return Ok(typed.to_owned());
+    }
+    let request = v1::BrowseTocRequest {
+        project: project.to_owned(),
+        time: segment_days(context, typed).unwrap_or_default(),
+        depth: SEGMENT_DEPTH,
+        limit: NO_LIMIT,
+        ..v1::BrowseTocRequest::default()
+    };
+    let browse = async |client: &Client| client.browse_toc(request.clone()).await;
+    let mut ids = Vec::new();
+    collect_segments(&context.connector.call_blocking(browse)?.entries, typed, &mut ids);
+    ids.sort();
+    ids.dedup();
+    match ids.as_slice() {
+        [] => {
+            let refusal = CommandError::not_found(format!("no segment begins with {typed}"));
+            Err(refusal.with_hint("`tome toc` lists days, and a day its segments").into())
+        }
+        [only] => Ok(only.clone()),
+        several => {
+            let shown: Vec<String> = several.iter().take(4).map(|id| typed_period(id)).collect();
+            let count = format_count(several.len() as u64);
+            let refusal = CommandError::bad_input(format!("{count} segments begin with {typed}"));
+            Err(refusal.with_hint(format!("type more of the id: {}", shown.join(", "))).into())
+        }
+    }
+}
+
+/// The segments below some entries whose ids begin like this.
+fn collect_segments(entries: &[v1::TocEntry], typed: &str, ids: &mut Vec<String>) {
+    for entry in entries {
+        let ulid = entry.id.strip_prefix("toc:segment:").and_then(|rest| rest.split_once(':'));
+        if ulid.is_some_and(|(_, ulid)| ulid.starts_with(typed)) {
+            ids.push(entry.id.clone());
+        }
+        collect_segments(&entry.entries, typed, ids);
+    }
+}
+
+/// The days in which a segment can have begun whose id begins like this, as a time phrase.
+fn segment_days(context: &CommandContext, typed: &str) -> Option<String> {
+    let zone = &context.settings.contents.zone;
+    let missing = SEGMENT_TIME_CHARS - typed.len();
+    let day = |filler: &str| {
+        let at = parse_ulid_time(&format!("{typed}{}", filler.repeat(missing)))?;
+        Some(zone.date_of(at))
+    };
+    Some(format!("between {} and {}", day("0")?, day("Z")?))
+}
+
+/// The time in the first characters of a ULID, which are digits to the base of 32.
+fn parse_ulid_time(text: &str) -> Option<Millis> {
+    const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    let digits = text.chars().map(|c| DIGITS.find(c));
+    let ms = digits
+        .map(|digit| u64::try_from(digit?).ok())
+        .try_fold(0_u64, |ms, digit| ms.checked_mul(32)?.checked_add(digit?))?;
+    Some(Millis(ms))
 }
 
 fn is_not_found(error: &anyhow::Error) -> bool {
@@ -97,8 +187,7 @@ fn is_not_found(error: &anyhow::Error) -> bool {
 
 /// Adds a hint to the refusal of a time that looks like the id of a session.
 fn hint_at_session(error: anyhow::Error, time: &str) -> anyhow::Error {
-    let is_invalid =
-        matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::Invalid(_))));
+    let is_invalid = error.downcast_ref::<InvalidInput>().is_some();
     let is_id_like = time.len() >= SESSION_CHARS_MIN
         && time.contains(|c: char| c.is_ascii_digit())
         && time.contains(|c: char| c.is_ascii_alphabetic())
@@ -178,10 +267,12 @@ impl<'a> TocCommand<'a> {
 
     /// Shows a time given in words: a single period in full, several periods as a list.
     fn show_time(&self, time: &str) -> Result<Outcome> {
+        let zone = &self.context.settings.contents.zone;
+        let span = time::parse_period("time", time, SystemClock.now(), zone)?;
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
             agents: self.args.agent.clone(),
-            time: time.to_owned(),
+            time: span.phrase,
             depth: self.args.depth.unwrap_or(2),
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
@@ -326,7 +417,7 @@ impl<'a> TocCommand<'a> {
         let rows = found.iter().map(|one| {
             vec![
                 one.version.to_string(),
-                time::format_local_time(tome_model::Millis(one.made_at_ms)),
+                time::format_local_time(Millis(one.made_at_ms)),
                 one.summarizer.clone(),
                 format_count(one.events),
                 if one.open { "open" } else { "" }.to_owned(),

@@ -6,18 +6,16 @@ use tome_model::Event;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_counted, one_line, print_hanging, print_styled,
-    replace_control_chars,
+    replace_control_chars, truncate_end,
 };
 
 use super::tree::{self, shorten_node_id};
+use crate::command::read::wrap_code;
 use crate::command::screen::Screen;
-use crate::command::time_labels::TimeLabels;
+use crate::command::session_lookup::shorten_session;
 
 /// The name of the summarizer that needs no model.
 const BUILT_IN_SUMMARIZER: &str = "extractive";
-
-/// Characters of a session's id.
-const SESSION_CHARS: usize = 8;
 
 /// Sessions listed; if there are more, the latest.
 const SESSIONS_SHOWN: usize = 5;
@@ -27,6 +25,14 @@ const NEIGHBOR_CHARS: usize = 160;
 
 /// Characters shown of the source's own event, on each side of the excerpt.
 const CONTEXT_CHARS: usize = 600;
+
+/// Marks of an excerpt in a text that is still to be wrapped: private characters of no font.
+const EXCERPT_START: char = '\u{e000}';
+const EXCERPT_END: char = '\u{e001}';
+
+/// Columns before the text of an event, and of its lines at least.
+const TEXT_INDENT: usize = 4;
+const EXCERPT_COLUMNS_MIN: usize = 20;
 
 /// Prints a node with at most `children_max` children; 0 for all.
 pub fn print_node(
@@ -67,10 +73,6 @@ fn print_commands(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std:
     }
     writeln!(out)?;
     print_styled(out, DIM, 0, &commands.join(" · "), screen.prose_width())
-}
-
-fn shorten_session(id: &str) -> String {
-    one_line(id, 60).chars().take(SESSION_CHARS).collect()
 }
 
 /// Prints a node without its children.
@@ -166,69 +168,108 @@ fn print_fields(
     }
 }
 
-/// Prints a source: its excerpt highlighted in its event, with the events before and after.
+/// A source with the events around it.
+pub struct ShownSource<'a> {
+    pub grip: &'a v1::Grip,
+    pub project: &'a str,
+    pub before: &'a [Event],
+    /// The events of the source itself.
+    pub from: &'a [Event],
+    pub after: &'a [Event],
+}
+
+/// Prints a source: its excerpt highlighted in its event, with the events before and after. Ids are
+/// whole if `is_verbose`.
 pub fn print_grip(
     out: &mut dyn Write,
-    labels: &TimeLabels,
-    grip: &v1::Grip,
-    project: &str,
-    (before, events, after): (&[Event], &[Event], &[Event]),
+    screen: &Screen,
+    source: &ShownSource<'_>,
+    is_verbose: bool,
 ) -> std::io::Result<()> {
-    writeln!(out, "{BOLD}{}{RESET}\n", replace_control_chars(&grip.excerpt))?;
-    for (name, value) in [
-        ("source", grip.id.as_str()),
-        ("at", &format!("{} ({})", labels.format_second(grip.at_ms), grip.kind)),
-        ("in", &grip.node_id),
-        ("project", project),
-    ] {
-        writeln!(out, "{DIM}{name:<9}{RESET} {value}")?;
+    let ShownSource { grip, project, before, from, after } = source;
+    let labels = &screen.labels;
+    print_styled(out, BOLD, 0, &grip.excerpt, screen.line_width())?;
+    writeln!(out)?;
+    let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET} {value}");
+    if is_verbose {
+        field("source", &grip.id)?;
+        field("at", &format!("{} ({})", labels.format_second(grip.at_ms), grip.kind))?;
+        field("in", &grip.node_id)?;
+        field("project", project)?;
+    } else {
+        let at = labels.format_date_hour(screen.now, grip.at_ms);
+        field("at", &format!("{at} ({})", grip.kind))?;
+        field("in", &shorten_node_id(&grip.node_id))?;
+        field("project", &screen.projects.name(project))?;
     }
     writeln!(out)?;
-    before.iter().try_for_each(|event| print_neighbor(out, labels, event))?;
-    for event in events {
-        print_heading(out, labels, event, "→")?;
-        let text = highlight_excerpt(event, &grip.excerpt);
-        text.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
+    before.iter().try_for_each(|event| print_neighbor(out, screen, event))?;
+    for event in *from {
+        print_heading(out, screen, event, "→")?;
+        print_excerpt(out, screen, event, &grip.excerpt)?;
     }
-    after.iter().try_for_each(|event| print_neighbor(out, labels, event))
+    after.iter().try_for_each(|event| print_neighbor(out, screen, event))
+}
+
+/// Prints the text of an event with the excerpt highlighted, in lines that fit.
+fn print_excerpt(
+    out: &mut dyn Write,
+    screen: &Screen,
+    event: &Event,
+    excerpt: &str,
+) -> std::io::Result<()> {
+    let room = screen.line_width().saturating_sub(TEXT_INDENT).max(EXCERPT_COLUMNS_MIN);
+    let marked = mark_excerpt(event, excerpt);
+    let mut is_inside = false;
+    for line in marked.lines().flat_map(|line| wrap_code(line, room)) {
+        let mut styled = String::from(if is_inside { GREEN } else { "" });
+        for c in line.chars() {
+            match c {
+                EXCERPT_START => styled.push_str(GREEN),
+                EXCERPT_END => styled.push_str(RESET),
+                c => styled.push(c),
+            }
+            is_inside = (is_inside || c == EXCERPT_START) && c != EXCERPT_END;
+        }
+        let end = if is_inside { RESET } else { "" };
+        writeln!(out, "{:TEXT_INDENT$}{styled}{end}", "")?;
+    }
+    Ok(())
 }
 
 fn print_heading(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     event: &Event,
     mark: &str,
 ) -> std::io::Result<()> {
-    let id: String = event.id.as_str().chars().take(8).collect();
-    let (at, agent, kind) = (labels.format_second(event.at.0), &event.agent, &event.kind);
-    writeln!(out, "{mark} {DIM}{at}  {agent}  {kind}  {id}{RESET}")
+    let at = screen.labels.format_date_hour(screen.now, event.at.0);
+    writeln!(out, "{mark} {DIM}{at}  {}  {}{RESET}", event.agent, event.kind)
 }
 
-fn print_neighbor(out: &mut dyn Write, labels: &TimeLabels, event: &Event) -> std::io::Result<()> {
-    print_heading(out, labels, event, " ")?;
-    writeln!(
-        out,
-        "    {DIM}{}{RESET}",
-        one_line(&tome_terminal::summarize_event(event), NEIGHBOR_CHARS)
-    )
+fn print_neighbor(out: &mut dyn Write, screen: &Screen, event: &Event) -> std::io::Result<()> {
+    print_heading(out, screen, event, " ")?;
+    let room = screen.line_width().saturating_sub(TEXT_INDENT).clamp(20, NEIGHBOR_CHARS);
+    let gist = one_line(&tome_terminal::summarize_event(event), NEIGHBOR_CHARS);
+    writeln!(out, "{:TEXT_INDENT$}{DIM}{}{RESET}", "", truncate_end(&gist, room))
 }
 
-/// Returns the event's text with the excerpt highlighted, cut to `CONTEXT_CHARS` on each side.
-fn highlight_excerpt(event: &Event, excerpt: &str) -> String {
+/// Returns the event's text with the excerpt between marks, cut to `CONTEXT_CHARS` on each side.
+fn mark_excerpt(event: &Event, excerpt: &str) -> String {
+    let clean = |text: &str| {
+        let text = replace_control_chars(text);
+        text.replace([EXCERPT_START, EXCERPT_END], " ")
+    };
     let texts: Vec<_> = tome_contents::event_texts(event).collect();
     let found = texts.iter().find_map(|text| text.split_once(excerpt));
     let Some((before, after)) = found else {
-        return replace_control_chars(&tome_terminal::summarize_event(event));
+        return clean(&tome_terminal::summarize_event(event));
     };
     let kept_before = before.chars().count().saturating_sub(CONTEXT_CHARS);
     let open = if kept_before > 0 { "…" } else { "" };
     let close = if after.chars().count() > CONTEXT_CHARS { "…" } else { "" };
     let before: String = before.chars().skip(kept_before).collect();
     let after: String = after.chars().take(CONTEXT_CHARS).collect();
-    let (before, words, after) = (
-        replace_control_chars(&before),
-        replace_control_chars(excerpt),
-        replace_control_chars(&after),
-    );
-    format!("{open}{before}{GREEN}{words}{RESET}{after}{close}")
+    let (before, words, after) = (clean(&before), clean(excerpt), clean(&after));
+    format!("{open}{before}{EXCERPT_START}{words}{EXCERPT_END}{after}{close}")
 }

@@ -31,6 +31,9 @@ const NAMED_KINDS: [&str; 6] = ["file", "branch", "issue", "error", "command", "
 const GROUPED_SESSIONS_MIN: u64 = 10;
 /// Topics of each project in a list of several.
 const PROJECT_TOPICS_SHOWN: u32 = 3;
+/// Begins the ids of groups of work, and how many are searched for one that begins like a text.
+const GROUP_PREFIX: &str = "t-";
+const GROUPS_SEARCHED_MAX: u32 = 500;
 /// Sessions, files and commits on a page.
 const LINES_SHOWN: usize = 8;
 
@@ -84,7 +87,38 @@ fn find_topic_id(context: &CommandContext, projects: &[String], typed: &str) -> 
     }
     match found.as_slice() {
         [only] => Ok(only.id.clone()),
-        _ => Ok(typed.to_owned()),
+        _ => complete_group_id(context, projects, typed),
+    }
+}
+
+/// Completes the beginning of the id of a group of work, as lists print it.
+fn complete_group_id(context: &CommandContext, projects: &[String], typed: &str) -> Result<String> {
+    if !typed.starts_with(GROUP_PREFIX) || typed.len() <= GROUP_PREFIX.len() {
+        return Ok(typed.to_owned());
+    }
+    let mut ids = Vec::new();
+    for project in projects {
+        let request = v1::GetTopTopicsRequest {
+            project: project.clone(),
+            kind: "group".to_owned(),
+            limit: GROUPS_SEARCHED_MAX,
+        };
+        let top = async |client: &Client| client.get_top_topics(request.clone()).await;
+        let groups = context.connector.call_blocking(top)?;
+        let like = groups.into_iter().map(|topic| topic.id).filter(|id| id.starts_with(typed));
+        ids.extend(like);
+    }
+    ids.sort();
+    ids.dedup();
+    match ids.as_slice() {
+        [] => Ok(typed.to_owned()),
+        [only] => Ok(only.clone()),
+        several => {
+            let shown: Vec<String> = several.iter().take(LINES_SHOWN).cloned().collect();
+            let message = format!("{} matches {} topics", one_line(typed, 60), several.len());
+            let hint = format!("type more of the id: {}", shown.join(", "));
+            Err(CommandError::bad_input(message).with_hint(hint).into())
+        }
     }
 }
 
@@ -376,7 +410,7 @@ fn print_label(out: &mut dyn Write, screen: &Screen, topic: &v1::Topic) -> std::
     writeln!(out, "  {label}  {DIM}{days}{id}{RESET}")
 }
 
-/// Shows the page of a topic or file of the one project that has it.
+/// Shows the page of a topic of the one project that has it, or those of a file of all that do.
 fn show_page(
     context: &CommandContext,
     projects: &[String],
@@ -397,27 +431,34 @@ fn show_page(
     }
     let what = if request.path.is_empty() { &request.id } else { &request.path };
     let what = one_line(what, 100);
-    let (project, page) = match pages.as_slice() {
-        [(project, page)] => (project, page),
+    match pages.as_slice() {
         [] if projects.len() > 1 => return Err(not_found(format!("no project has {what}"))),
         [] => return Err(not_found(reason.unwrap_or_default())),
-        several => {
-            let roots: Vec<&str> = several.iter().map(|(project, _)| project.as_str()).collect();
+        // A path is in every project that has such a file; an id is meant to be of one.
+        [_, _, ..] if request.path.is_empty() => {
+            let roots: Vec<&str> = pages.iter().map(|(project, _)| project.as_str()).collect();
             return Err(refuse_several(&ProjectNames::load(context), &what, &roots).into());
         }
-    };
-    if context.json {
-        context.print_json(&page_json(page))?;
-        return Ok(Outcome::Done);
-    }
-    let mut out = tome_terminal::stdout().lock();
-    if page.only_read > 0 {
-        let reads = format_counted(page.only_read, "segment", "segments");
-        writeln!(out, "{what} was read in {reads} of work, but no session changed it")?;
-        return Ok(Outcome::Done);
+        _ => {}
     }
     let screen = Screen::new(context);
-    PagePrinter { out: &mut out, screen: &screen, project, limit }.print(page)?;
+    let mut out = tome_terminal::stdout().lock();
+    for (i, (project, page)) in pages.iter().enumerate() {
+        if context.json {
+            context.print_json(&page_json(page))?;
+            continue;
+        }
+        if i > 0 {
+            writeln!(out)?;
+        }
+        if page.only_read > 0 {
+            let reads = format_counted(page.only_read, "segment", "segments");
+            let text = format!("{what} was read in {reads} of work, but no session changed it");
+            print_styled(&mut out, "", 0, &text, screen.prose_width())?;
+            continue;
+        }
+        PagePrinter { out: &mut out, screen: &screen, project, limit }.print(page)?;
+    }
     Ok(Outcome::Done)
 }
 

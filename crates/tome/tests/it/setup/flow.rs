@@ -65,6 +65,21 @@ fn each_agent_can_be_installed_alone() {
 }
 
 #[test]
+fn only_agents_that_were_connected_are_said_to_be_recorded() {
+    let world = five();
+    write(&world, ".claude/settings.json", "{ broken");
+    let agents = ["--agent", "claude-code", "--agent", "codex", "--yes"];
+    let ran = run(&world, &agents);
+    let said = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(said.contains("New sessions of Codex are recorded from now on."), "{said}");
+    assert!(said.contains("Claude Code may not be recorded"), "{said}");
+    assert!(said.contains("fail ~/.claude/settings.json was not touched"), "{said}");
+    let ran = run(&world, &["--agent", "claude-code", "--yes"]);
+    assert!(!ran.stdout.contains("from now on"), "{}", ran.stdout);
+}
+
+#[test]
 fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
