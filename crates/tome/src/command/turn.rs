@@ -177,7 +177,7 @@ fn cut_middle(text: &str, most: usize) -> String {
 mod tests {
     use super::*;
 
-    fn event(minute: u64, fields: serde_json::Value) -> Event {
+    fn event(minute: u64, fields: &serde_json::Value) -> Event {
         let mut line = serde_json::json!({
             "id": format!("event-{minute}"), "session_id": "419f42f0-2fa1-44cc-8b4d-babf59901513",
             "agent": "claude-code", "cwd": "/home/dev/app", "kind": "user_message",
@@ -207,11 +207,11 @@ mod tests {
                 1,
                 event(
                     0,
-                    serde_json::json!({"text": "Please make the lexer accept unicode identifiers."}),
+                    &serde_json::json!({"text": "Please make the lexer accept unicode identifiers."}),
                 ),
             ),
-            (2, event(1, call)),
-            (3, event(2, serde_json::json!({"kind": "assistant_message", "text": answer}))),
+            (2, event(1, &call)),
+            (3, event(2, &serde_json::json!({"kind": "assistant_message", "text": answer}))),
         ];
         let mut screens = String::new();
         for width in [60, 80, 100, 160] {

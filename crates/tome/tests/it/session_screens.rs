@@ -172,6 +172,7 @@ fn a_report_is_markdown_and_replaces_no_file() {
         "# Report: Nov 1",
         "## app",
         "### feature/unicode",
+        "### main",
         "**Commits**",
         "Accept unicode identifiers",
         "(#3)",

@@ -117,6 +117,8 @@ fn render_branch(
             lines.extend(["### Other work".to_owned(), String::new()]);
         }
         "" => {}
+        // Where all work is on the main branch, it is not worth a heading.
+        branch if !has_heading && MAIN_BRANCHES.contains(&branch) => {}
         branch => lines.extend([format!("### {}", one_line(branch, 120)), String::new()]),
     }
     for session in &work.sessions {
