@@ -19,7 +19,7 @@ use crate::extract::{find_instructions, is_prompt};
 pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 const BATCH_MAX: usize = 1_000;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;
@@ -161,7 +161,8 @@ pub fn rank_instructions<'a>(
 
 /// The instructions that concern a search made for another reason, best first: orders that share a word
 /// with the query or several with what was `found`, and preferences that share two with the query. An
-/// order that says when it applies ("when I ask about …") needs only one word of what was found.
+/// order that says when it applies ("when I ask about …") needs only one word of what was found. A word
+/// that many texts have, such as "file", does not suffice alone.
 pub fn find_concerned<'a>(
     all: &'a [ListedInstruction],
     query: &str,
@@ -175,8 +176,12 @@ pub fn find_concerned<'a>(
         let words = subject_stems(text);
         let (in_query, in_found) =
             (words.intersection(&query_words).count(), words.intersection(&found).count());
+        let is_telling = |word: &&String| !COMMON_STEMS.contains(&word.as_str());
+        let tells_of = |others| words.intersection(others).any(|word| is_telling(&word));
+        let concerns_query = in_query >= 2 || is_order(text) && tells_of(&query_words);
         let found_min = if is_conditional(text) { 1 } else { 3 };
-        if in_query >= 2 || is_order(text) && (in_query == 1 || in_found >= found_min) {
+        let concerns_found = is_order(text) && in_found >= found_min && tells_of(&found);
+        if concerns_query || concerns_found {
             concerned.push((3 * in_query + in_found, listed));
         }
     }
@@ -186,13 +191,22 @@ pub fn find_concerned<'a>(
 
 fn is_order(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-    matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please")
+    matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please" | "don't" | "do")
 }
 
 fn is_conditional(text: &str) -> bool {
     let text = text.to_lowercase();
     [" when i ", " whenever i ", " every time i "].iter().any(|mark| text.contains(mark))
 }
+
+/// Stems that say little about the subject of a text.
+#[rustfmt::skip]
+const COMMON_STEMS: [&str; 36] = [
+    "file", "code", "chang", "function", "project", "exampl", "data", "line", "name", "time", "work",
+    "thing", "user", "app", "api", "type", "valu", "larg", "small", "number", "error", "new", "folder",
+    "text", "word", "list", "page", "question", "problem", "way", "start", "run", "show", "set", "get",
+    "add",
+];
 
 /// Instructions that hold, with the number of words that they share with a text, best first.
 fn rate_instructions<'a>(
@@ -312,6 +326,19 @@ mod tests {
         assert_eq!(numbers("release", &["A review of the book."]), [] as [u64; 0]);
         assert_eq!(numbers("tabs or spaces", &[]), [3]);
         assert_eq!(numbers("browser tabs", &[]), [] as [u64; 0]);
+
+        // Nor is a word that every text has.
+        let all = listed(&[
+            "From now on use spaces for indentation in Go files",
+            "Don't add emojis to commit messages",
+        ]);
+        let numbers = |query: &str| -> Vec<u64> {
+            let concerned = find_concerned(&all, query, &["Large files are read in one piece."]);
+            concerned.iter().map(|one| one.instruction.number).collect()
+        };
+        assert_eq!(numbers("why does the importer crash on large files"), [] as [u64; 0]);
+        assert_eq!(numbers("indentation of the template"), [1]);
+        assert_eq!(numbers("emojis"), [2]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use self::pages::fallback_title::title_from_kinds;
 use self::pages::period_page;
 use self::pages::title::add_titles;
 use self::turns::changed_files::changed_files;
-use self::turns::reaction::is_instruction;
+use self::turns::reaction::{is_instruction, skip_lead_in};
 use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
@@ -102,7 +102,10 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
         return Vec::new();
     }
     let sentences = parts.sentences.into_iter().map(|sentence| sentence.plain);
-    sentences.filter(|sentence| is_instruction(sentence)).collect()
+    sentences
+        .map(|sentence| skip_lead_in(&sentence).to_owned())
+        .filter(|sentence| is_instruction(sentence))
+        .collect()
 }
 
 /// The work of a segment; none if nothing was found in it.

@@ -223,10 +223,61 @@ pub(crate) fn is_instruction(sentence: &str) -> bool {
     let lower = format!(" {} ", sentence.to_lowercase());
     let asks = lower.trim_end().ends_with('?');
     is_convention(sentence)
+        || is_general_ban(sentence)
         || (4..=60).contains(&count_words(sentence))
             && (begins_with_any(sentence, STARTS)
                 || !asks && INSIDE.iter().any(|mark| lower.contains(mark))
                 || asks && lower.contains(" i prefer "))
+}
+
+/// A sentence without the words at its beginning that only add it to what was said before: "Also, …".
+pub(crate) fn skip_lead_in(sentence: &str) -> &str {
+    const LEAD_INS: [&str; 8] =
+        ["one more thing", "by the way", "and also", "oh, and", "also", "plus", "btw", "and"];
+    let rest = LEAD_INS.iter().find_map(|words| strip_prefix_ignoring_case(sentence, words));
+    rest.map_or(sentence, |rest| rest.trim_start_matches([',', ':', '-', '–', '—', ' ']))
+}
+
+/// Whether a sentence that begins with "don't" forbids something for good, not only in the present task:
+/// it says so ("ever", "without …"), or it is about things in general ("Don't add emojis to commits").
+fn is_general_ban(sentence: &str) -> bool {
+    const STARTS: [&str; 3] = ["don't", "dont", "do not"];
+    /// Other verbs tell how something is ("don't worry", "don't see") or mostly what to do now ("don't touch").
+    #[rustfmt::skip]
+    const VERBS: [&str; 33] = [
+        "add", "append", "ask", "call", "catch", "comment", "commit", "create", "edit", "end", "format",
+        "generate", "hardcode", "import", "include", "install", "introduce", "leave", "log", "mention",
+        "merge", "mix", "mock", "print", "push", "put", "rename", "reply", "run", "suggest", "use",
+        "wrap", "write",
+    ];
+    const GENERAL: [&str; 7] = ["ever", "any", "every", "each", "without", "unless", "anymore"];
+    /// Words that refer to the present task.
+    #[rustfmt::skip]
+    const PRESENT: [&str; 35] = [
+        "the", "this", "that", "these", "those", "it", "its", "them", "they", "he", "she", "i", "i'll",
+        "i'm", "we", "you", "your", "my", "our", "yet", "now", "today", "tonight", "tomorrow", "again",
+        "instead", "here", "there", "just", "until", "still", "first", "later", "more", "other",
+    ];
+    /// Words after the verb among which its object is.
+    const OBJECT_WORDS: usize = 3;
+    let lower = to_lower(sentence).replace('’', "'");
+    let Some(lower) = STARTS.iter().find_map(|start| lower.strip_prefix(start)) else {
+        return false;
+    };
+    let words: Vec<&str> = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is_specific = words.iter().any(|word| PRESENT.contains(word))
+        || lower.contains(['?', '`', '/'])
+        || lower.contains(|c: char| c.is_ascii_digit());
+    let has_verb = words.first().is_some_and(|verb| VERBS.contains(verb));
+    let is_plural = |word: &&str| {
+        word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && *word != "tests"
+    };
+    let is_general = words.iter().any(|word| GENERAL.contains(word))
+        || words.iter().skip(1).take(OBJECT_WORDS).any(is_plural);
+    has_verb && is_general && !is_specific && (3..=24).contains(&words.len())
 }
 
 #[cfg(test)]
@@ -280,6 +331,26 @@ mod tests {
         assert!(is_instruction("I prefer short answers with code first"));
         assert!(is_instruction("Please include units whenever I ask about sizes"));
         assert!(is_instruction("In the future, ask before you delete a branch"));
+        assert_eq!(skip_lead_in("Also, please don't push"), "please don't push");
+        assert_eq!(skip_lead_in("Android is fine"), "Android is fine");
+        for rule in [
+            "Don't add emojis to commit messages",
+            "Do not push to main without asking",
+            "Don't ever use tabs in yaml",
+        ] {
+            assert!(is_instruction(rule), "{rule}");
+        }
+        for request in [
+            "Don't add the emojis to the title",
+            "Don't push yet, I want to look first",
+            "Don't worry about warnings from clippy",
+            "Don't run any migrations now",
+            "Don't touch files in vendor",
+            "Don't use parse_args here",
+            "Don't you ever use caches?",
+        ] {
+            assert!(!is_instruction(request), "{request}");
+        }
         assert!(!is_instruction("really nice, can we convert images like this in the future"));
     }
 }
