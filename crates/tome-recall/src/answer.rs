@@ -22,8 +22,10 @@ pub struct RecallAnswer {
     pub hits: Vec<RecallHit>,
     /// How likely the answer is among the hits; `None` without hits.
     pub confidence: Option<Confidence>,
-    /// Number of further relevant hits beyond the limit or the token budget.
+    /// Number of further relevant hits or turns beyond the limit or the token budget.
     pub more: usize,
+    /// The `skip` that continues the list.
+    pub next: usize,
     /// Other projects with hits, if this one has none.
     pub other_projects: Vec<OtherProjectHits>,
     /// The words of the query that name a time span.
@@ -69,6 +71,10 @@ pub struct RecallHit {
     pub score: f64,
     /// How likely it is relevant.
     pub confidence: Confidence,
+    /// Share of the query's words that it has, weighted by IDF.
+    pub coverage: f32,
+    /// Its place, or that of its turn, in the list of all pages, from 0.
+    pub position: usize,
     /// Tier, rank (from 1) and score for each tier that found it.
     pub ranks: Vec<(Tier, usize, f32)>,
     /// Citations of further hits in the same session or file.
@@ -76,12 +82,37 @@ pub struct RecallHit {
 }
 
 impl RecallAnswer {
+    /// The hits by their turns, in the order of the first hit of each. A hit without a turn stands alone.
+    pub fn turns(&self) -> Vec<Vec<&RecallHit>> {
+        let mut turns: Vec<Vec<&RecallHit>> = Vec::new();
+        for hit in &self.hits {
+            let same = |turn: &&mut Vec<&RecallHit>| {
+                turn.first().is_some_and(|first| first.is_in_same_turn(hit))
+            };
+            match turns.iter_mut().find(same) {
+                Some(turn) => turn.push(hit),
+                None => turns.push(vec![hit]),
+            }
+        }
+        turns
+    }
+
     /// The texts that it shows: excerpts, and the turns around them.
     pub fn texts(&self) -> Vec<&str> {
         let turns = self.hits.iter().map(|hit| &hit.turn);
         let parts = turns.flat_map(|turn| turn.prompt.iter().chain(&turn.answer));
         let turn_texts = parts.map(|part| part.text.as_str());
         self.hits.iter().map(|hit| hit.text.as_str()).chain(turn_texts).collect()
+    }
+}
+
+impl RecallHit {
+    /// Whether two hits belong to the same turn.
+    pub fn is_in_same_turn(&self, other: &Self) -> bool {
+        self.turn.prompt_number.is_some()
+            && self.turn.prompt_number == other.turn.prompt_number
+            && self.project == other.project
+            && self.session == other.session
     }
 }
 

@@ -130,6 +130,16 @@ impl RecallCandidate {
         }
     }
 
+    /// Whether it is one of the guides that Tome itself puts into the coder's notebook.
+    pub(super) fn is_guide(&self) -> bool {
+        let record = self.body.as_ref().map(|body| &body.record);
+        matches!(
+            record,
+            Some(CandidateRecord::File { page: PageKey::Lesson { path, .. } })
+                if path.ends_with("-guide.md")
+        )
+    }
+
     /// Length of the text; 0 before it is read.
     pub(super) fn text_bytes(&self) -> usize {
         self.body.as_ref().map_or(0, |body| body.text.len())

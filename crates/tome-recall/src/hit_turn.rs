@@ -11,7 +11,7 @@ use super::other_statements::{OtherStatement, StatementRelation, query_words};
 use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
-const EVENTS_MAX: usize = 120;
+pub(super) const EVENTS_MAX: usize = 120;
 const PROMPT_CHARS_MAX: usize = 140;
 const ANSWER_CHARS_MAX: usize = 280;
 
@@ -26,6 +26,8 @@ pub struct HitTurn {
     pub answer: Option<TurnPart>,
     /// Whether it ends without a word of the agent.
     pub is_unanswered: bool,
+    /// The branch that the agent was on, if known.
+    pub branch: Option<String>,
 }
 
 /// A message of a turn, in short.
@@ -45,7 +47,7 @@ pub(super) fn load_turn(
     query: &QueryWords,
 ) -> Result<(HitTurn, Option<OtherStatement>), RecallError> {
     let events = TurnEvents::read(ledger, hit, order_key)?;
-    let mut turn = HitTurn::default();
+    let mut turn = HitTurn { branch: events.find_branch(order_key.seq), ..HitTurn::default() };
     if let Some((number, prompt)) =
         events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
     {
@@ -143,6 +145,19 @@ impl TurnEvents {
     /// The events of the turn itself, in order.
     fn own(&self) -> impl Iterator<Item = (u64, &Event)> {
         self.numbers.iter().copied().zip(&self.events).take(self.own_len)
+    }
+
+    /// The branch that is recorded last up to an event, or else first after it.
+    fn find_branch(&self, number: u64) -> Option<String> {
+        let recorded = |(at, event): (u64, &Event)| {
+            let branch = event.meta.get("branch").and_then(serde_json::Value::as_str);
+            // In the middle of a rebase git is on no branch.
+            let branch = branch.filter(|branch| !matches!(*branch, "" | "HEAD"))?;
+            Some((at, branch.to_owned()))
+        };
+        let (before, after): (Vec<_>, Vec<_>) =
+            self.own().filter_map(recorded).partition(|(at, _)| *at <= number);
+        before.into_iter().next_back().or_else(|| after.into_iter().next()).map(|(_, name)| name)
     }
 
     fn find_correction(&self) -> Option<OtherStatement> {

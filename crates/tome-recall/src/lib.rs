@@ -44,6 +44,7 @@ mod term_scores;
 mod threshold;
 mod time_query;
 mod transcript;
+mod turn_pages;
 mod turn_traits;
 mod unindexed;
 mod unique_candidates;
@@ -51,6 +52,7 @@ mod upkeep;
 mod weights;
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -62,6 +64,7 @@ use tome_model::Clock;
 use tome_contents::Contents;
 use tome_home::{Home, Notebooks, Projection, Stores};
 
+use candidate::{SourceKind, source_kind};
 use candidate_pool::CandidatePool;
 use cite::CitationContext;
 use collect::{CompleteIndexSet, IndexSetHits, search_index_set};
@@ -83,8 +86,8 @@ pub use indexer::{IndexReport, IndexUpdate};
 pub use other_statements::{Claim, OtherStatement, StatementRelation};
 pub use proactive::is_worth_searching;
 pub use query::{
-    Across, ExcludedPrompt, HitOrder, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits,
-    RecallQuery, RecallScope, ThresholdPolicy, Tier,
+    Across, ExcludedPrompt, HitOrder, HitUnit, QueryOrigin, QuerySyntax, RecallFilter,
+    RecallLimits, RecallQuery, RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
     SessionTranscriptLine, TRANSCRIPT_PROJECTION, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
@@ -258,21 +261,29 @@ impl Recall {
         let projects = self.indexer.stores.projects();
         let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
         let since = Instant::now();
-        let mut chosen = pack::choose_hits(&ranked, plan, query.limits.skip);
+        let wants_contents = plan.is_time_only() || plan.filter.scope == RecallScope::Contents;
+        if query.order == HitOrder::Time && !wants_contents {
+            // They repeat the turns between which they would stand.
+            ranked.retain(|one| source_kind(one.candidate.source) != SourceKind::Contents);
+        }
+        let mut page = match query.unit {
+            HitUnit::Record => pack::choose_hits(&ranked, plan, query.limits.skip),
+            HitUnit::Turn => self.choose_turns(&ranked, &pool, plan, query.limits.skip)?,
+        };
         if query.origin.is_proactive() {
-            pack::drop_superseded(&ranked, plan, &mut chosen);
-            self.drop_retracted(&ranked, &mut chosen, &pool)?;
+            pack::drop_superseded(&ranked, plan, &mut page.chosen);
+            self.drop_retracted(&ranked, &mut page.chosen, &pool)?;
         } else if query.order != HitOrder::Time {
-            pack::put_newer_first(&ranked, plan, &mut chosen);
+            pack::put_newer_first(&ranked, plan, &mut page.chosen);
         }
         match plan.effort {
             SearchEffort::Proactive => clear_event_lines(&mut ranked),
-            SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &pool)?,
+            SearchEffort::Full => self.find_cited_lines(&mut ranked, &page.chosen, &pool)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.limits);
+        let mut packed = pack::pack_hits(&ranked, &page, plan, &cite, query.limits);
         if plan.effort.is_full() {
-            self.add_turns(&ranked, &chosen, &pool, plan, &mut packed.hits)?;
-            let texts = chosen.iter().map(|choice| {
+            self.add_turns(&ranked, &page.chosen, &pool, plan, &mut packed.hits)?;
+            let texts = page.chosen.iter().map(|choice| {
                 let body = ranked.get(choice.candidate_index())?.candidate.body.as_ref()?;
                 Some(body.text.clone())
             });
@@ -291,6 +302,7 @@ impl Recall {
             confidence: packed.hits.iter().map(|hit| hit.confidence).max(),
             hits: packed.hits,
             more: packed.more,
+            next: packed.next,
             other_projects: Vec::new(),
             time: plan.time_phrase.clone(),
             stages: report.stages,
@@ -316,7 +328,10 @@ impl Recall {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
         let of_contents = plan.filter.scope == RecallScope::Contents;
-        ranked.retain(|one| !one.is_notice() && (of_contents || !one.is_long_period()));
+        ranked.retain(|one| {
+            let is_page = one.is_long_period() && !of_contents || one.candidate.is_guide();
+            !one.is_notice() && !is_page
+        });
         self.drop_current_turn(query, &mut ranked)?;
         self.replace_repeated_prompts(query, &pool, &mut ranked)?;
         // The prompt itself is not a hit and must not make the others look weak.
@@ -478,6 +493,11 @@ impl Recall {
     pub fn embedder_name(&self) -> &str {
         self.indexer.embedder.name()
     }
+}
+
+/// Finds the part of a text that matches a query best, as a range of bytes.
+pub fn find_best_match(query: &str, text: &str) -> Option<Range<usize>> {
+    literal::Matcher::new(query).match_text(text).map(|found| found.range)
 }
 
 /// Proactive queries do not wait for transcripts to be written: events are cited by their ids.

@@ -13,12 +13,16 @@ use super::candidate_pool::CandidatePool;
 use super::indexer::IndexSet;
 use super::plan::{HITS_MAX, RecallPlan};
 use super::searched_index_set::SharedQuery;
-use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallLimits, RecallQuery};
+use super::{
+    Across, Confidence, OtherProjectHits, Recall, RecallAnswer, RecallLimits, RecallQuery,
+};
 
 /// Maximum number of projects to name.
 const NAMED_MAX: usize = 8;
 /// Time limit for searching other projects.
 const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
+/// Share of the query's words that a weak hit has at least to be counted.
+const COVERAGE_MIN: f32 = 0.5;
 /// Maximum number of projects to search; each stays open meanwhile.
 const SEARCHED_MAX: usize = 32;
 
@@ -79,7 +83,9 @@ impl Recall {
 fn count_hits_by_project(found: &RecallAnswer, here: Option<&str>) -> Vec<OtherProjectHits> {
     let mut counts: Vec<OtherProjectHits> = Vec::new();
     for hit in &found.hits {
-        if hit.project.is_empty() || Some(hit.project.as_str()) == here {
+        // The best hits of unrelated projects are no reason to look there.
+        let is_good = hit.confidence > Confidence::Weak || hit.coverage >= COVERAGE_MIN;
+        if !is_good || hit.project.is_empty() || Some(hit.project.as_str()) == here {
             continue;
         }
         match counts.iter_mut().find(|one| one.project == hit.project) {

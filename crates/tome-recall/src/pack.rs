@@ -39,6 +39,8 @@ const TOKENS_PER_HIT: u64 = 40;
 pub(super) struct PackedHits {
     pub hits: Vec<RecallHit>,
     pub more: usize,
+    /// The `skip` that continues the list.
+    pub next: usize,
 }
 
 /// Hits that belong together.
@@ -54,16 +56,16 @@ enum HitGroup {
 /// Builds the hits within the token budget, best first.
 pub(super) fn pack_hits(
     ranked: &[RankedCandidate],
-    chosen: &[ChosenHit],
+    page: &HitPage,
     plan: &RecallPlan,
     cite: &CitationContext,
     limits: RecallLimits,
 ) -> PackedHits {
     let mut hits = Vec::new();
-    let (mut tokens, mut left) = (0, ranked.len().saturating_sub(limits.skip));
-    for ChosenHit { candidate_index, also } in chosen {
+    let (mut tokens, mut next) = (0, limits.skip);
+    for ChosenHit { candidate_index, also, position } in &page.chosen {
         let Some(one) = ranked.get(*candidate_index) else { continue };
-        let mut hit = build_hit(one, plan, cite);
+        let mut hit = RecallHit { position: *position, ..build_hit(one, plan, cite) };
         hit.also = also
             .iter()
             .filter_map(|other| Some(cite.cite(&ranked.get(*other)?.candidate)))
@@ -74,19 +76,33 @@ pub(super) fn pack_hits(
         if limits.tokens.is_some_and(|most| tokens > most as u64) && !hits.is_empty() {
             break;
         }
-        left = left.saturating_sub(1 + also.len());
+        next = position + 1;
         hits.push(hit);
     }
-    PackedHits { hits, more: left }
+    let end = page.chosen.last().map_or(next, |last| last.position + 1);
+    PackedHits { hits, more: page.more + (end - next), next }
+}
+
+/// A page of the list.
+pub(super) struct HitPage {
+    pub chosen: Vec<ChosenHit>,
+    /// Number of hits or turns after it.
+    pub more: usize,
 }
 
 /// A listed hit, and further hits that it names.
 pub(super) struct ChosenHit {
     candidate_index: usize,
     also: Vec<usize>,
+    /// Its place, or that of its turn, in the list of all pages.
+    pub position: usize,
 }
 
 impl ChosenHit {
+    fn new(candidate_index: usize) -> Self {
+        Self { candidate_index, also: Vec::new(), position: 0 }
+    }
+
     /// Index of the listed candidate.
     pub(super) fn candidate_index(&self) -> usize {
         self.candidate_index
@@ -99,25 +115,23 @@ impl ChosenHit {
 
 /// Chooses the hits to list, in order, after the first `skip` ones. A list is continued by choosing
 /// again from what it left, so that no hit is listed twice and none is left out.
-pub(super) fn choose_hits(
-    ranked: &[RankedCandidate],
-    plan: &RecallPlan,
-    skip: usize,
-) -> Vec<ChosenHit> {
+pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan, skip: usize) -> HitPage {
     let mut listed = HashSet::new();
     loop {
         let mut page = choose_page(ranked, plan, &listed);
         let skipped = skip - listed.len();
         if page.is_empty() || skipped < page.len() {
             page.drain(..skipped.min(page.len()));
-            return page;
+            (skip..).zip(&mut page).for_each(|(position, one)| one.position = position);
+            let more = ranked.len().saturating_sub(skip + page.len());
+            return HitPage { chosen: page, more };
         }
         listed.extend(page.iter().map(ChosenHit::candidate_index));
     }
 }
 
 /// Chooses a page of hits from those that are not listed yet.
-fn choose_page(
+pub(super) fn choose_page(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
     listed: &HashSet<usize>,
@@ -151,11 +165,11 @@ fn choose_page(
             _ if chosen.len() >= plan.hits_max => {}
             Some((_, count)) => {
                 *count += 1;
-                chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
+                chosen.push(ChosenHit::new(at));
             }
             None => {
                 groups.insert(group, (chosen.len(), 1));
-                chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
+                chosen.push(ChosenHit::new(at));
             }
         }
     }
@@ -165,7 +179,7 @@ fn choose_page(
             break;
         }
         chosen.iter_mut().for_each(|one| one.also.retain(|also| *also != at));
-        chosen.push(ChosenHit { candidate_index: at, also: Vec::new() });
+        chosen.push(ChosenHit::new(at));
     }
     if listed.is_empty() {
         ensure_source_variety(ranked, plan, &mut chosen);
@@ -206,7 +220,7 @@ fn ensure_source_variety(
         let last = chosen.iter().rposition(|one| kind_at(one.candidate_index) == most);
         if let Some(last) = last {
             chosen.remove(last);
-            chosen.push(ChosenHit { candidate_index: best, also: Vec::new() });
+            chosen.push(ChosenHit::new(best));
         }
     }
 }
@@ -259,6 +273,8 @@ fn build_hit(ranked: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext
         tool: None,
         score: ranked.score,
         confidence: ranked.confidence,
+        coverage: ranked.coverage,
+        position: 0,
         ranks: ranked.ranks.clone(),
         also: Vec::new(),
     };

@@ -22,6 +22,18 @@ pub struct RecallQuery {
     pub threshold: ThresholdPolicy,
     /// The order of the hits.
     pub order: HitOrder,
+    /// What the limits count.
+    pub unit: HitUnit,
+}
+
+/// What the limits of an answer count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HitUnit {
+    /// Every hit.
+    #[default]
+    Record,
+    /// Turns: the hits of one turn count once and stand together.
+    Turn,
 }
 
 /// The order of the hits. The same hits are chosen either way.

@@ -52,13 +52,13 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
     let answer = run("which port does the staging gateway use?");
     assert_eq!(answer.text, "It uses 47113.");
     let recalled = words(&model.last());
-    assert!(recalled.contains("Citation: "), "{recalled}");
+    assert!(recalled.contains("[1] "), "{recalled}");
     // By keyword in the compaction notes, and verbatim in the transcript.
     let found = memory.call_tool("recall_memory", r#"{"query":"47113","scope":"detail"}"#).unwrap();
     assert!(found.text.contains("detail/compaction-2026-11-15-"), "{}", found.text);
     let found =
         memory.call_tool("recall_memory", r#"{"query":"47113","scope":"messages"}"#).unwrap();
-    assert!(found.text.contains("Citation: messages.jsonl#L2"), "{}", found.text);
+    assert!(found.text.contains("[1] #2 (user, "), "{}", found.text);
     let copy = std::fs::read_to_string(fixture.files("messages.jsonl").remove(0)).unwrap();
     assert!(copy.lines().nth(1).unwrap().contains("listens on port 47113"));
 }

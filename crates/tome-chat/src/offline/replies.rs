@@ -166,19 +166,32 @@ fn answer_recall(turn: &OfflineTurn<'_>, query: &str) -> ChatResponse {
 fn format_hits(output: &str, prompt: &str) -> Vec<String> {
     let mut hits: Vec<String> = Vec::new();
     let mut content = "";
-    for line in output.lines().map(str::trim) {
+    let mut add_hit = |content: &str, citation: &str| {
+        if !content.is_empty() && !prompt.trim().starts_with(content.trim_end_matches('…')) {
+            hits.push(format!("- {content} [{citation}]"));
+        }
+    };
+    let mut lines = output.lines().map(str::trim);
+    while let Some(line) = lines.next() {
         if let Some(text) = line.strip_prefix("Content: ") {
             content = text;
-        } else if let Some(citation) = line.strip_prefix("Citation: ")
-            && !content.is_empty()
-            && !prompt.trim().starts_with(content.trim_end_matches('…'))
-        {
-            hits.push(format!("- {content} [{citation}]"));
+        } else if let Some(citation) = line.strip_prefix("Citation: ") {
+            add_hit(content, citation);
             content = "";
+        } else if let Some(citation) = parse_message_heading(line) {
+            add_hit(lines.next().unwrap_or_default(), citation);
         }
     }
     hits.truncate(HITS_MAX);
     hits
+}
+
+/// The citation in the first line of a hit in messages, such as `[1] #12 (user, likely)`.
+fn parse_message_heading(line: &str) -> Option<&str> {
+    let (number, rest) = line.strip_prefix('[')?.split_once("] ")?;
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let (citation, _) = rest.split_once(" (")?;
+    Some(citation).filter(|citation| is_number && !citation.starts_with("Source: "))
 }
 
 /// Makes a plan long enough to trigger an injection, and revises it if lessons were injected.

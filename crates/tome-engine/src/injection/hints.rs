@@ -113,7 +113,7 @@ fn render_hint_line(hit: &RecallHit) -> String {
     let when = hit.at.map(|at| format!("{}, ", format_minute(at))).unwrap_or_default();
     let who = name_speaker(hit);
     let text = quote_line(&hit.text, HINT_CHARS_MAX);
-    format!("- {when}{who}: {text} [{}]", quote_line(&hit.citation, 300))
+    format!("- {when}{who}: {text} [{}]", quote_line(&hit.id, 300))
 }
 
 /// Composes as many hints as the budget allows; also returns their number.

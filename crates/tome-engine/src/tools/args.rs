@@ -124,6 +124,20 @@ impl ToolArgs {
         Ok(Some(count.min(most)))
     }
 
+    /// Takes an optional switch; `false` if missing.
+    pub(super) fn take_switch(
+        &mut self,
+        names: &'static [&'static str],
+    ) -> Result<bool, ToolError> {
+        match self.take_value(names)? {
+            None => Ok(false),
+            Some(Value::Bool(switch)) => Ok(switch),
+            Some(Value::String(text)) if text == "true" => Ok(true),
+            Some(Value::String(text)) if text == "false" => Ok(false),
+            Some(other) => Err(type_error(names, "true or false", &other)),
+        }
+    }
+
     /// Takes an optional pair of whole numbers.
     pub(super) fn take_range(
         &mut self,

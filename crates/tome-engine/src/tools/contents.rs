@@ -22,7 +22,8 @@ use tome_contents::{
 pub(super) use render::render_minute;
 
 pub(super) use events::{
-    expand_grip, get_events, render_events, render_expanded_grip, render_numbered,
+    expand_grip, get_events, join_event_texts, render_cited, render_events, render_expanded_grip,
+    render_numbered,
 };
 
 type Result<T> = std::result::Result<T, ToolError>;

@@ -20,8 +20,8 @@ use super::call::ToolInvocation;
 use super::quoting::FENCE_TOKENS;
 use tome_contents::{Contents, Instruction, ListedInstruction, find_concerned, rank_instructions};
 use tome_recall::{
-    Across, HitOrder, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
-    source_name,
+    Across, Confidence, HitOrder, HitUnit, QueryOrigin, RecallAnswer, RecallFilter, RecallHit,
+    RecallQuery, RecallScope, source_name,
 };
 
 pub(super) use pointers::teleport_query;
@@ -81,6 +81,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let mut recall_query = resolve_caller(call, across)?.into_query(query, narrow);
     recall_query.filter.scope = scope;
     recall_query.order = order;
+    recall_query.unit = HitUnit::Turn;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
     recall_query.limits.hits = limit;
     recall_query.limits.skip = skip;
@@ -101,12 +102,16 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let timeline = is_timeline.then(|| timeline::pack_timeline(&answer, &instructions, &format));
     let packed =
         timeline.flatten().unwrap_or_else(|| pack::pack_answer(&answer, &instructions, &format));
-    let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
+    let turns = answer.turns();
+    let (more, next) = pack::count_more(&answer, &turns, packed.turns);
+    let is_shown = |turn: &&Vec<&RecallHit>| {
+        packed.turns > 0 && (more == 0 || turn.first().is_some_and(|first| first.position < next))
+    };
     let mut json = answer_json(&answer, &recall_query.text);
-    let more = answer.more + (answer.hits.len() - shown.len());
-    insert_field(&mut json, "hits", shown.iter().map(hit_json).collect());
+    let shown = turns.iter().filter(is_shown).map(|turn| turn_json(turn));
+    insert_field(&mut json, "hits", shown.collect());
     insert_field(&mut json, "more", more.into());
-    let cursor = (more > 0 && !shown.is_empty()).then_some(skip + shown.len());
+    let cursor = (more > 0 && packed.turns > 0).then_some(next);
     insert_field(&mut json, "cursor", cursor.into());
     insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::from_text(packed.text, json))
@@ -127,15 +132,34 @@ fn find_shared_topic(
     Some(format!("(also in topic {label}: `tome topics show {}`)", topic.id))
 }
 
-/// Lists the standing instructions of the user in the caller's project.
+/// Lists the standing instructions of the user in the caller's project, or in all.
 fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let query = args.take_text(&["query", "question"])?.unwrap_or_default();
+    let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(INSTRUCTIONS_LISTED_MAX);
+    let across: Option<Across> = take_named(args, &["across"])?;
     args.reject_unknown()?;
+    let RecallCaller { across, project, session, .. } = resolve_caller(call, across)?;
     let projects = call.contents()?.stores().projects();
-    let Some(cwd) = call.cwd() else {
-        return Err(ToolError::invalid("scope instructions needs a working directory"));
+    let roots = match across {
+        Across::All => projects.all().into_iter().map(|(root, _)| root).collect(),
+        Across::Project | Across::Session => Vec::from_iter(project.clone()),
     };
-    let all = call.list_instructions(&projects.resolve_project_or_guess(cwd, None))?;
+    let mut all = Vec::new();
+    for root in roots {
+        all.extend(call.list_instructions(&root)?);
+    }
+    if across == Across::Session {
+        all.retain(|one| Some(one.instruction.session.as_str()) == session.as_deref());
+    }
+    let cite = |one: &ListedInstruction| {
+        let Instruction { number, project: root, .. } = &one.instruction;
+        if Some(root) == project.as_ref() {
+            return format!("#{number}");
+        }
+        let folder = projects.planned_folder(root);
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        format!("projects/{name}/#{number}")
+    };
     let about = rank_instructions(&all, &query);
     // Words that no instruction shares do not hide what the user always wants.
     let shown: Vec<&ListedInstruction> = if about.is_empty() {
@@ -143,14 +167,18 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     } else {
         about
     };
-    let lines: Vec<String> =
-        shown.iter().take(INSTRUCTIONS_LISTED_MAX).map(|one| render_instruction(one)).collect();
-    let text =
-        if lines.is_empty() { "No standing instructions.".to_owned() } else { lines.join("\n") };
+    let mut lines: Vec<String> =
+        shown.iter().take(limit).map(|one| render_instruction(one, &cite(one))).collect();
+    if lines.is_empty() {
+        lines.push("No standing instructions.".to_owned());
+    } else if shown.len() > limit {
+        lines.push(format!("({} more; call again with a higher limit)", shown.len() - limit));
+    }
+    let text = lines.join("\n");
     let json: Vec<Value> = shown
         .iter()
-        .take(INSTRUCTIONS_LISTED_MAX)
-        .map(|one| json!({ "id": format!("#{}", one.instruction.number), "at": one.instruction.at, "text": one.instruction.text }))
+        .take(limit)
+        .map(|one| json!({ "id": cite(one), "at": one.instruction.at, "text": one.instruction.text }))
         .collect();
     Ok(ToolAnswer::from_text(text, json!({ "instructions": json })))
 }
@@ -164,14 +192,16 @@ fn find_instructions(
     let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
     let all = call.list_instructions(project).unwrap_or_default();
     let about = find_concerned(&all, &query.text, &answer.texts());
-    about.into_iter().take(INSTRUCTIONS_MAX).map(render_instruction).collect()
+    let render =
+        |one: &ListedInstruction| render_instruction(one, &format!("#{}", one.instruction.number));
+    about.into_iter().take(INSTRUCTIONS_MAX).map(render).collect()
 }
 
-fn render_instruction(one: &ListedInstruction) -> String {
-    let Instruction { number, at, text, .. } = &one.instruction;
+fn render_instruction(one: &ListedInstruction, citation: &str) -> String {
+    let Instruction { at, text, .. } = &one.instruction;
     let text = crate::quote::quote_line(text, INSTRUCTION_CHARS_MAX);
     let day: String = at.to_string().chars().take(10).collect();
-    format!("User's standing instruction #{number} ({day}): {text}")
+    format!("User's standing instruction {citation} ({day}): {text}")
 }
 
 fn require_query(args: &mut ToolArgs) -> Result<String> {
@@ -303,7 +333,41 @@ fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
         "query": truncate_bytes(query, ECHOED_QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
         "behind": answer.behind, "hits": [], "more": answer.more, "elsewhere": elsewhere,
         "time": answer.time, "unread": answer.unread,
+        "confidence": answer.confidence.map(Confidence::as_str),
     })
+}
+
+/// The first hit of a turn, with the others as its passages.
+fn turn_json(hits: &[&RecallHit]) -> Value {
+    let Some((first, rest)) = hits.split_first() else { return Value::Null };
+    let mut json = hit_json(first);
+    let passages: Vec<Value> = rest
+        .iter()
+        .map(|hit| {
+            json!({
+                "id": hit.id, "text": hit.text, "kind": hit.kind, "at": hit.at,
+                "citation": hit.citation, "score": hit.score,
+            })
+        })
+        .collect();
+    let project = render::project_prefix(first);
+    let answer = hits.iter().find_map(|hit| hit.turn.answer.as_ref());
+    let answer =
+        answer.map(|part| json!({ "id": format!("{project}#{}", part.number), "text": part.text }));
+    let others: Vec<Value> = hits
+        .iter()
+        .flat_map(|hit| &hit.others)
+        .map(|other| {
+            json!({
+                "relation": other.relation.as_str(), "id": format!("{project}#{}", other.number),
+                "at": other.at, "text": other.text,
+            })
+        })
+        .collect();
+    insert_field(&mut json, "passages", passages.into());
+    insert_field(&mut json, "answer", answer.into());
+    insert_field(&mut json, "others", others.into());
+    json
 }
 
 fn hit_json(hit: &RecallHit) -> Value {
@@ -311,6 +375,7 @@ fn hit_json(hit: &RecallHit) -> Value {
         "source": source_name(hit.source), "citation": hit.citation, "text": hit.text,
         "at": hit.at, "score": hit.score, "title": hit.title, "session": hit.session,
         "agent": hit.agent, "project": hit.project, "kind": hit.kind, "file": hit.file,
-        "line": hit.line, "also": hit.also, "id": hit.id,
+        "line": hit.line, "also": hit.also, "id": hit.id, "branch": hit.turn.branch,
+        "confidence": hit.confidence.as_str(), "turn": hit.turn.prompt_number,
     })
 }

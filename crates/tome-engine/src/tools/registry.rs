@@ -80,7 +80,12 @@ fn recall_specs() -> Vec<ToolSpec> {
              summary or excerpt. Also a session by its id, or a day, week or month: \
              toc:day:2026-11-14.",
             &["citation"],
-            json!({ "citation": string_schema() }),
+            json!({
+                "citation": string_schema(),
+                "query": described_string_schema("what to look for in a long text"),
+                "around": { "type": "integer", "description": "events on either side" },
+                "whole": { "type": "boolean" },
+            }),
         ),
         tool(
             "teleport_query",

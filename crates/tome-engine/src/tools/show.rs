@@ -1,5 +1,7 @@
 //! `memory_show`: opens a citation of an event, a note, a node or a grip, or the page of a session.
 
+use std::ops::Range;
+
 use serde_json::{Value, json};
 use tome_model::{Event, EventId, EventKind};
 use tome_text::estimate_tokens;
@@ -9,7 +11,8 @@ use super::answer::{ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::contents::{
-    Citations, render_events, render_expanded_grip, render_node, render_numbered,
+    Citations, join_event_texts, render_cited, render_events, render_expanded_grip, render_node,
+    render_numbered,
 };
 use super::session_page::show_session_page;
 use tome_contents::{SessionPage, read_tool_call};
@@ -23,6 +26,10 @@ const SHOWN_BYTES_MAX: usize = 16_000;
 /// Bytes shown of the cited event, and of the citation.
 const EVENT_BYTES_MAX: usize = 12_000;
 const CITATION_BYTES_MAX: usize = 300;
+/// Bytes shown of the cited event if the caller wants it whole, about 12,000 tokens.
+const WHOLE_BYTES_MAX: usize = 48_000;
+/// Events shown on either side of the cited one.
+const AROUND_MAX: usize = 50;
 /// Bytes shown of the events of a turn: the cited one, other messages, other steps.
 const CITED_BYTES_MAX: usize = 4_000;
 const MESSAGE_BYTES_MAX: usize = 700;
@@ -37,6 +44,9 @@ const SESSION_ID_CHARS_MIN: usize = 6;
 
 pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let citation = args.require_text(&["citation", "id"])?;
+    let query = args.take_text(&["query"])?.unwrap_or_default();
+    let around = args.take_count(&["around"], AROUND_MAX)?;
+    let is_whole = args.take_switch(&["whole"])?;
     args.reject_unknown()?;
     // Accepts citations in brackets, as recall prints them.
     let cited = citation.trim().trim_matches(['[', ']', '`']);
@@ -62,17 +72,23 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
         },
     };
     let turn = match &opened.content {
-        CitedContent::Event(event) => call.recall()?.citations().load_around(event, None)?,
+        CitedContent::Event(event) => {
+            // The whole of one event leaves no room for others.
+            let around = around.or(is_whole.then_some(0));
+            call.recall()?.citations().load_around(event, around)?
+        }
         _ => Vec::new(),
     };
-    let lines = match &opened.content {
-        CitedContent::Event(event) if turn.len() > 1 => {
+    let text_bytes_max = if is_whole { WHOLE_BYTES_MAX } else { SHOWN_BYTES_MAX };
+    let cut = CitedCut { query: &query, bytes_max: is_whole.then_some(WHOLE_BYTES_MAX) };
+    let text = match &opened.content {
+        CitedContent::Event(event) if !turn.is_empty() => {
             let session = format!("session {}:", event.session);
-            [vec![session], render_turn(&turn, &event.id)].concat()
+            let rest = text_bytes_max.saturating_sub(session.len() + 1);
+            format!("{session}\n{}", keep_nearest(render_turn(&turn, &event.id, &cut), rest))
         }
-        _ => render_opened(&opened),
+        _ => truncate_bytes(&render_opened(&opened, &cut).join("\n"), text_bytes_max),
     };
-    let text = truncate_bytes(&lines.join("\n"), SHOWN_BYTES_MAX);
     let tokens = estimate_tokens(&text);
     let json = json!({
         "citation": truncate_bytes(cited, CITATION_BYTES_MAX), "text": text, "tokens": tokens,
@@ -118,14 +134,100 @@ fn open_event(
     Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, content) })
 }
 
+/// How a long cited text is cut.
+struct CitedCut<'a> {
+    /// The text around its best match is kept.
+    query: &'a str,
+    /// `None`: the default.
+    bytes_max: Option<usize>,
+}
+
+impl CitedCut<'_> {
+    /// Keeps both ends of a text, and the best match between them.
+    fn cut(&self, text: &str, bytes_default: usize) -> String {
+        let bytes_max = self.bytes_max.unwrap_or(bytes_default);
+        if text.len() <= bytes_max {
+            return text.to_owned();
+        }
+        let found = match self.query.trim() {
+            "" => None,
+            query => tome_recall::find_best_match(query, text),
+        };
+        let parts = match found {
+            // The match gets half of the space, each end a quarter.
+            Some(found) => {
+                let middle = found.start + found.len() / 2;
+                let from = middle.saturating_sub(bytes_max / 4).min(text.len() - bytes_max / 2);
+                vec![
+                    0..bytes_max / 4,
+                    from..from + bytes_max / 2,
+                    text.len() - bytes_max / 4..text.len(),
+                ]
+            }
+            None => vec![0..bytes_max / 2, text.len() - bytes_max / 2..text.len()],
+        };
+        join_parts(text, &parts)
+    }
+}
+
+/// Joins the parts of a text, which are in order, and says how much is missing between them.
+fn join_parts(text: &str, parts: &[Range<usize>]) -> String {
+    let mut joined = String::new();
+    let mut end = 0;
+    for part in parts {
+        let (from, to) = (part.start.max(end), text.floor_char_boundary(part.end));
+        let from = text.ceil_char_boundary(from);
+        if from > end {
+            let left_out = from - end;
+            joined.push_str(&format!("\n[… {left_out} bytes left out …]\n"));
+        }
+        joined.push_str(text.get(from..to).unwrap_or_default());
+        end = to.max(end);
+    }
+    joined
+}
+
+/// The lines of a turn, of which one is cited.
+struct TurnLines {
+    lines: Vec<String>,
+    /// Index of the cited line.
+    cited: usize,
+}
+
+/// Joins the lines that are nearest to the cited one as far as they fit.
+fn keep_nearest(turn: TurnLines, bytes_max: usize) -> String {
+    /// Length of the remark on lines that are left out.
+    const REMARK_BYTES: usize = 80;
+    let TurnLines { mut lines, cited } = turn;
+    let mut bytes: usize = lines.iter().map(|line| line.len() + 1).sum();
+    let (mut from, mut to) = (0, lines.len());
+    while bytes > bytes_max.saturating_sub(REMARK_BYTES) && to - from > 1 {
+        let dropped = if cited - from > to - 1 - cited { from } else { to - 1 };
+        bytes -= lines.get(dropped).map_or(0, |line| line.len() + 1);
+        if dropped == from { from += 1 } else { to -= 1 }
+    }
+    let (before, after) = (from, lines.len() - to);
+    lines.truncate(to);
+    lines.drain(..from);
+    let remark = |count: usize, side: &str| format!("[{count} lines {side} left out]");
+    if before > 0 {
+        lines.insert(0, remark(before, "before"));
+    }
+    if after > 0 {
+        lines.push(remark(after, "after"));
+    }
+    lines.join("\n")
+}
+
 /// Renders a turn, with the cited event marked. The other texts are cut; of many steps in a row, the first
 /// and the last are shown.
-fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
+fn render_turn(turn: &[(u64, Event)], cited: &EventId, cut: &CitedCut<'_>) -> TurnLines {
     let answer = turn.iter().rfind(|(_, event)| is_answer(event)).map(|(number, _)| *number);
     let is_step = |(_, event): &(u64, Event)| event.id != *cited && !is_message(event);
     let render = |(number, event): &(u64, Event)| {
         if event.id == *cited {
-            format!("> {}", render_numbered(*number, event, CITED_BYTES_MAX))
+            let text = cut.cut(&join_event_texts(event), CITED_BYTES_MAX);
+            format!("> {}", render_cited(&format!("#{number}"), event, &text))
         } else if answer == Some(*number) {
             let text = cut_middle(&event.text, &format!("#{number} has it all"));
             render_numbered(*number, &Event { text, ..event.clone() }, CITED_BYTES_MAX)
@@ -135,8 +237,12 @@ fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
             render_step(*number, event)
         }
     };
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = Vec::new();
+    let mut cited_line = 0;
     for run in turn.chunk_by(|one, next| is_step(one) && is_step(next)) {
+        if run.iter().any(|(_, event)| event.id == *cited) {
+            cited_line = lines.len();
+        }
         let hidden = run.len().saturating_sub(2 * STEPS_SHOWN);
         let (first, rest) = run.split_at(STEPS_SHOWN.min(run.len()));
         let (between, last) = rest.split_at(if hidden < 2 { 0 } else { hidden });
@@ -146,7 +252,7 @@ fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
         }
         lines.extend(last.iter().map(render));
     }
-    lines
+    TurnLines { lines, cited: cited_line }
 }
 
 fn is_answer(event: &Event) -> bool {
@@ -183,12 +289,12 @@ fn cut_middle(text: &str, remark: &str) -> String {
     format!("{head}\n[… {left} bytes left out; {remark} …]\n{tail}")
 }
 
-fn render_opened(opened: &OpenedCitation) -> Vec<String> {
+fn render_opened(opened: &OpenedCitation, cut: &CitedCut<'_>) -> Vec<String> {
     match &opened.content {
         CitedContent::Event(event) => {
             render_events(std::slice::from_ref(event.as_ref()), EVENT_BYTES_MAX)
         }
-        CitedContent::ForeignLine(text) => vec![truncate_bytes(text, EVENT_BYTES_MAX)],
+        CitedContent::ForeignLine(text) => vec![cut.cut(text, EVENT_BYTES_MAX)],
         CitedContent::Lines { first, lines, total } => {
             let numbered =
                 (*first..).zip(lines).map(|(number, line)| format!("{number:>5}  {line}"));

@@ -7509,6 +7509,9 @@ pub struct RecallResponse {
     pub topic_id: ::prost::alloc::string::String,
     #[prost(string, tag = "22")]
     pub topic_label: ::prost::alloc::string::String,
+    /// The `skip` that continues the list.
+    #[prost(uint64, tag = "23")]
+    pub next: u64,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallHit {
@@ -7569,6 +7572,9 @@ pub struct RecallHit {
     /// Statements about the same subject at other times.
     #[prost(message, repeated, tag = "24")]
     pub others: ::prost::alloc::vec::Vec<OtherStatement>,
+    /// The branch that the agent was on; empty if unknown.
+    #[prost(string, tag = "25")]
+    pub branch: ::prost::alloc::string::String,
 }
 /// A message of the turn around a hit, in short.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

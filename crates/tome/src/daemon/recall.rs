@@ -211,6 +211,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         unread: answer.unread,
         hits: answer.hits.into_iter().map(hit_to_wire).collect(),
         more: answer.more as u64,
+        next: answer.next as u64,
         elsewhere: answer.other_projects.into_iter().map(other_project).collect(),
         time: answer.time.unwrap_or_default(),
         stages: answer.stages.into_iter().map(stage).collect(),
@@ -254,6 +255,7 @@ fn hit_to_wire(hit: RecallHit) -> v1::RecallHit {
         ranks: hit.ranks.into_iter().map(rank).collect(),
         also: hit.also,
         confidence: confidence_name(Some(hit.confidence)),
+        branch: hit.turn.branch.unwrap_or_default(),
     }
 }
 

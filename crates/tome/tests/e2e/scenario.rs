@@ -18,7 +18,7 @@ pub const PROMPT: &str = "How do we flush the frobnicator cache before the night
 const FACT: &str = "prefers answers of one sentence";
 /// The answer in the earlier conversation, and the citation of its event.
 const ANSWER: &str = "Flush the frobnicator cache with `frob flush --all` first.";
-const CITATION: &str = "Citation: #2\n";
+const CITATION: &str = "] #2 (";
 /// A lesson that is relevant to the plan.
 const LESSON: &str = "Bisect a slow test suite";
 /// Text that accompanies the lessons for a plan.

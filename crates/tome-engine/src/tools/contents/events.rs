@@ -67,15 +67,30 @@ pub(in crate::tools) fn get_events(
         ..EventQuery::default()
     };
     let answer = contents.stores().query_events(&event_query)?;
-    let mut lines = render_events(&answer.events, EVENT_BYTES_MAX);
+    let projects = contents.stores().projects();
+    let cite = |(number, event): (&u64, &Event)| match &event_query.project {
+        Some(_) => format!("#{number}"),
+        None => {
+            let folder = projects.planned_folder(&event.project);
+            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            format!("projects/{name}/#{number}")
+        }
+    };
+    let numbered = || answer.numbers.iter().zip(&answer.events);
+    let cited = numbered().map(|pair| (cite(pair), pair.1));
+    let mut lines = render_cited_events(cited, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("No matching events.".to_owned());
     }
     if let Some(next) = &answer.more_after {
         lines.push(format!("More: call again with continuation {next}"));
     }
-    let events: Vec<Value> =
-        answer.events.iter().map(|event| event_json(event, EVENT_BYTES_MAX)).collect();
+    let events = numbered().map(|(number, event)| {
+        let mut json = event_json(event, EVENT_BYTES_MAX);
+        insert_field(&mut json, "number", (*number).into());
+        json
+    });
+    let events: Vec<Value> = events.collect();
     Ok(finish_answer(lines, json!({ "events": events, "continuation": answer.more_after })))
 }
 
@@ -123,27 +138,35 @@ fn resolve_session(contents: &Contents, id: &str) -> Result<SessionId> {
 
 /// Renders one line per event, and one per session with its id for `get_events`.
 pub(in crate::tools) fn render_events(events: &[Event], bytes_max: usize) -> Vec<String> {
+    render_cited_events(events.iter().map(|event| (event.id.to_string(), event)), bytes_max)
+}
+
+/// The same with the citation of each event.
+fn render_cited_events<'e>(
+    events: impl Iterator<Item = (String, &'e Event)>,
+    bytes_max: usize,
+) -> Vec<String> {
     let mut lines = Vec::new();
     let mut session = None;
-    for event in events {
+    for (citation, event) in events {
         if session != Some(&event.session) {
             session = Some(&event.session);
             lines.push(format!("session {}:", event.session));
         }
-        lines.push(render_event(event, bytes_max));
+        lines.push(render_cited(&citation, event, &render_event_text(event, bytes_max)));
     }
     lines
 }
 
 /// Renders one event by its number: time, who, and its text.
 pub(in crate::tools) fn render_numbered(number: u64, event: &Event, bytes_max: usize) -> String {
-    let (at, text) = (render_minute(event.at), render_event_text(event, bytes_max));
-    format!("#{number} {at} {} {}: {text}", event.agent, event.kind)
+    render_cited(&format!("#{number}"), event, &render_event_text(event, bytes_max))
 }
 
-fn render_event(event: &Event, bytes_max: usize) -> String {
-    let (at, text) = (render_minute(event.at), render_event_text(event, bytes_max));
-    format!("{} {at} {} {}: {text}", event.id, event.agent, event.kind)
+/// Renders one event: its citation, time, who, and a text.
+pub(in crate::tools) fn render_cited(citation: &str, event: &Event, text: &str) -> String {
+    let at = render_minute(event.at);
+    format!("{citation} {at} {} {}: {text}", event.agent, event.kind)
 }
 
 fn event_json(event: &Event, bytes_max: usize) -> Value {
@@ -155,7 +178,12 @@ fn event_json(event: &Event, bytes_max: usize) -> Value {
 
 /// Renders an event's tool and texts, truncated.
 fn render_event_text(event: &Event, bytes_max: usize) -> String {
+    truncate_bytes(&join_event_texts(event), bytes_max)
+}
+
+/// An event's tool and texts.
+pub(in crate::tools) fn join_event_texts(event: &Event) -> String {
     let tool = event.tool.iter().map(|tool| tool.name.as_str().into());
     let texts = tool.chain(event_texts(event));
-    truncate_bytes(&texts.collect::<Vec<std::borrow::Cow<'_, str>>>().join(" | "), bytes_max)
+    texts.collect::<Vec<std::borrow::Cow<'_, str>>>().join(" | ")
 }

@@ -1,20 +1,23 @@
-//! Renders hits as text, in the format that agents know:
+//! Renders hits as text. The hits of a turn stand together, with its answer once; a hit in a file has the
+//! format that agents know:
 //!
 //! ```text
 //! Found 2 result(s) for: "authentication"
 //!
-//! [1] Source: detail
+//! [1] Source: detail (strong)
 //!     File: detail/auth-design.md:10
 //!     Content: Decided to use JWT tokens with refresh rotation...
 //!     Citation: detail/auth-design.md#L10
 //!
-//! [2] Source: messages
-//!     Line: 45
-//!     Content: User asked about auth flow, discussed OAuth2 vs JWT...
-//!     Citation: messages.jsonl#L45
+//! [2] #45 (user, likely, 2026-11-15 09:32Z, branch auth)
+//!     Which flow do we use, OAuth2 or JWT?
+//!     Answered #48: JWT, because no other service needs our tokens.
+//!     newer #90 (2026-11-20): OAuth2 from now on.
 //! ```
 //!
-//! The list contains nothing else. Dates and notes about the answer follow it.
+//! Notes about the answer follow the list.
+
+use std::collections::BTreeSet;
 
 use tome_finder::RecordKind;
 use tome_model::Millis;
@@ -29,62 +32,89 @@ const NAME_BYTES_MAX: usize = 120;
 /// Other projects and unsearched items that are listed.
 const LISTED_MAX: usize = 3;
 
-/// Renders one hit with its number and the given content.
-pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    // Within the current session the line of the transcript is as short as the number.
-    let is_here = hit.citation.starts_with("messages.jsonl#");
-    let id = if is_here { &hit.citation } else { &hit.id };
-    let source = source_name(hit.source);
-    let location = match hit.source {
-        // The number of an event identifies it.
-        RecordKind::Event if id != &hit.citation => String::new(),
-        _ => format!("    {}\n", render_location(hit)),
-    };
-    let content = content.replace('\n', "\n      ");
-    let mut text = format!("[{number}] Source: {source}\n{location}    Content: {content}\n");
-    if let Some(answer) = &hit.turn.answer {
-        let (number, answer) = (answer.number, one_line(&answer.text));
-        text.push_str(&format!("    Answered #{number}: {answer}\n"));
-    }
-    for other in &hit.others {
-        let (relation, number) = (other.relation.as_str(), other.number);
-        let (day, statement) = (render_day(other.at), one_line(&other.text));
-        text.push_str(&format!("    {relation} #{number} ({day}): {statement}\n"));
-    }
-    text.push_str(&format!("    Citation: {id}\n"));
-    text
+const BRANCH_CHARS_MAX: usize = 60;
+
+/// The texts of a turn, or of a single hit outside of any.
+pub(super) struct TurnTexts<'a> {
+    /// Its hits, best first.
+    pub hits: &'a [&'a RecallHit],
+    /// The text of the first.
+    pub text: String,
+    /// Number and text of further hits.
+    pub passages: Vec<(&'a RecallHit, String)>,
+    /// Number and text of the answer, unless that is the first hit.
+    pub answer: Option<(u64, String)>,
+    /// Statements of other times that are listed with it.
+    pub others_max: usize,
 }
 
-/// The same for a model: with speaker and date.
-pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    let at = hit.at.map(|at| format!(", {} UTC", render_minute(at))).unwrap_or_default();
-    let quote = |text: &str| quote_line(text, usize::MAX);
-    let mut quoted = hit.clone();
-    if let Some(answer) = &mut quoted.turn.answer {
-        answer.text = quote(&answer.text);
+/// Renders a turn with its number in the list. For a model, the texts are `quoted`.
+pub(super) fn render_turn(number: usize, turn: &TurnTexts<'_>, quoted: bool) -> String {
+    let Some(first) = turn.hits.first() else { return String::new() };
+    let quote_block = |text: &str| {
+        let text = if quoted { neutralize_markers(text) } else { text.into() };
+        text.replace('\n', "\n    ")
+    };
+    let quote = |text: &str| if quoted { quote_line(text, usize::MAX) } else { one_line(text) };
+    let about = describe_turn(turn.hits);
+    let text = quote_block(&turn.text);
+    if matches!(first.source, RecordKind::Note | RecordKind::Detail | RecordKind::Lesson) {
+        let (source, location) = (source_name(first.source), render_location(first));
+        let (about, text) = (about.join(", "), text.replace('\n', "\n  "));
+        return format!(
+            "[{number}] Source: {source} ({about})\n    {location}\n    Content: {text}\n    Citation: {}\n",
+            first.id
+        );
     }
-    quoted.others.iter_mut().for_each(|other| other.text = quote(&other.text));
-    let listed = render_hit(number, &quoted, &neutralize_markers(content));
-    format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
+    let speaker = name_speaker(first);
+    let about: Vec<String> = std::iter::once(speaker).chain(about).collect();
+    let mut lines = format!("[{number}] {} ({})\n    {text}\n", first.id, about.join(", "));
+    for (hit, text) in &turn.passages {
+        let (id, speaker) = (&hit.id, name_speaker(hit));
+        lines.push_str(&format!("    {id} {speaker}: {}\n", quote(text)));
+    }
+    let project = project_prefix(first);
+    if let Some((number, answer)) = &turn.answer {
+        lines.push_str(&format!("    Answered {project}#{number}: {}\n", quote(answer)));
+    }
+    let mut listed = BTreeSet::new();
+    let others = turn.hits.iter().flat_map(|hit| &hit.others);
+    let others = others.filter(|other| listed.insert((other.relation.as_str(), other.number)));
+    for other in others.take(turn.others_max) {
+        let (relation, number) = (other.relation.as_str(), other.number);
+        let (day, statement) = (render_day(other.at), quote(&other.text));
+        lines.push_str(&format!("    {relation} {project}#{number} ({day}): {statement}\n"));
+    }
+    lines
+}
+
+/// How likely a turn is relevant, when it was, and on which branch.
+fn describe_turn(hits: &[&RecallHit]) -> Vec<String> {
+    let first = hits.first();
+    let label = hits.iter().map(|hit| hit.confidence).max();
+    let at = first.and_then(|hit| hit.at).map(|at| format!("{}Z", render_minute(at)));
+    let branch = first.and_then(|hit| hit.turn.branch.as_ref());
+    let branch = branch.map(|name| format!("branch {}", quote_line(name, BRANCH_CHARS_MAX)));
+    [label.map(|label| label.as_str().to_owned()), at, branch].into_iter().flatten().collect()
+}
+
+/// The part of a hit's citation that names its project; empty for the current one.
+pub(super) fn project_prefix(hit: &RecallHit) -> &str {
+    hit.id.rsplit_once('#').map_or("", |(prefix, _)| prefix)
+}
+
+/// The number of the event that a hit cites.
+pub(super) fn event_number(hit: &RecallHit) -> Option<u64> {
+    let (_, number) = hit.id.rsplit_once('#')?;
+    number.parse().ok()
 }
 
 fn render_location(hit: &RecallHit) -> String {
-    match hit.source {
-        // An event that is not in its session's transcript yet is cited by its id.
-        RecordKind::Event => match hit.line {
-            Some(line) => format!("Line: {line}"),
-            None => format!("Event: {}", hit.citation),
-        },
-        RecordKind::Node => format!("Node: {}", strip_project(&hit.citation)),
-        RecordKind::Grip => format!("Grip: {}", strip_project(&hit.citation)),
-        RecordKind::Note | RecordKind::Detail | RecordKind::Lesson => {
-            let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
-            let file = hit.file.clone().unwrap_or_else(cited);
-            match hit.line {
-                Some(line) => format!("File: {file}:{line}"),
-                None => format!("File: {file}"),
-            }
-        }
+    let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
+    let file = hit.file.clone().unwrap_or_else(cited);
+    match hit.line {
+        Some(line) => format!("File: {file}:{line}"),
+        None => format!("File: {file}"),
     }
 }
 
@@ -93,13 +123,6 @@ pub(super) fn strip_project(citation: &str) -> &str {
     let begins = |mark| citation.find(mark);
     let at = begins("toc:").or_else(|| begins("grip:")).unwrap_or(0);
     citation.get(at..).unwrap_or(citation)
-}
-
-pub(super) fn render_dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
-    let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
-    let dates: Vec<String> =
-        dated.map(|(number, at): (usize, _)| format!("[{number}] {}", render_minute(at))).collect();
-    (!dates.is_empty()).then(|| format!("Dates (UTC): {}", dates.join(", ")))
 }
 
 /// Renders the day of a time.

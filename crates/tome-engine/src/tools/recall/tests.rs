@@ -10,7 +10,10 @@ use super::pack::{AnswerFormat, excerpt_around_match, pack_answer};
 use super::pointers::render_pointers;
 use super::timeline::pack_timeline;
 use super::{TOKENS_DEFAULT, TOKENS_MIN};
-use tome_recall::{Confidence, OtherProjectHits, RecallAnswer, RecallHit, Tier};
+use tome_recall::{
+    Confidence, HitTurn, OtherProjectHits, OtherStatement, RecallAnswer, RecallHit,
+    StatementRelation, Tier, TurnPart,
+};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
@@ -20,7 +23,7 @@ fn hit(source: RecordKind, citation: &str, text: &str) -> RecallHit {
     let is_file = matches!(source, RecordKind::Note | RecordKind::Detail | RecordKind::Lesson);
     RecallHit {
         id: citation.to_owned(),
-        turn: tome_recall::HitTurn::default(),
+        turn: HitTurn::default(),
         others: Vec::new(),
         source,
         citation: citation.to_owned(),
@@ -36,13 +39,17 @@ fn hit(source: RecordKind, citation: &str, text: &str) -> RecallHit {
         tool: None,
         score: 0.5,
         confidence: Confidence::Strong,
+        coverage: 1.0,
+        position: 0,
         ranks: Vec::new(),
         also: Vec::new(),
     }
 }
 
-fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
+fn answer(mut hits: Vec<RecallHit>) -> RecallAnswer {
+    hits.iter_mut().enumerate().for_each(|(position, hit)| hit.position = position);
     RecallAnswer {
+        next: hits.len(),
         tier: Tier::Fused,
         behind: 0,
         unread: Vec::new(),
@@ -61,40 +68,127 @@ fn format(query: &str, tokens_max: usize) -> AnswerFormat<'_> {
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
     let packed = pack_answer(answer, &[], &format(query, TOKENS_DEFAULT));
-    assert_eq!(packed.hits, answer.hits.len());
+    assert_eq!(packed.turns, answer.turns().len());
     expected.assert_eq(&packed.text);
+}
+
+/// A message of a turn, with its number.
+fn message(number: u64, prompt: u64, kind: &str, text: &str) -> RecallHit {
+    RecallHit {
+        id: format!("#{number}"),
+        kind: kind.to_owned(),
+        session: Some("s1".to_owned()),
+        turn: HitTurn { prompt_number: Some(prompt), ..HitTurn::default() },
+        ..hit(RecordKind::Event, "messages.jsonl#L1", text)
+    }
+}
+
+fn with_answer(hit: RecallHit, number: u64, text: &str) -> RecallHit {
+    let answer = Some(TurnPart { number, text: text.to_owned() });
+    RecallHit { turn: HitTurn { answer, ..hit.turn }, ..hit }
 }
 
 /// Exactly the documented format.
 #[test]
 fn hits_are_rendered_in_the_documented_format() {
+    let question = with_answer(
+        message(45, 45, "user_message", "Which flow do we use, OAuth2 or JWT?"),
+        48,
+        "JWT, because no other service needs our tokens.",
+    );
+    let newer = OtherStatement {
+        relation: StatementRelation::Newer,
+        number: 90,
+        at: MORNING,
+        text: "OAuth2 from now on.".to_owned(),
+    };
     let hits = vec![
         hit(
             RecordKind::Detail,
             "detail/auth-design.md#L10",
             "Decided to use JWT tokens with refresh rotation...",
         ),
-        hit(
-            RecordKind::Event,
-            "messages.jsonl#L45",
-            "User asked about auth flow, discussed OAuth2 vs JWT...",
-        ),
+        RecallHit {
+            at: Some(MORNING),
+            confidence: Confidence::Likely,
+            others: vec![newer],
+            turn: HitTurn { branch: Some("auth".to_owned()), ..question.turn.clone() },
+            ..question
+        },
     ];
     let expected = "Found 2 result(s) for: \"authentication\"\n\
         \n\
-        [1] Source: detail\n    \
+        [1] Source: detail (strong)\n    \
             File: detail/auth-design.md:10\n    \
             Content: Decided to use JWT tokens with refresh rotation...\n    \
             Citation: detail/auth-design.md#L10\n\
         \n\
-        [2] Source: messages\n    \
-            Line: 45\n    \
-            Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
-            Citation: messages.jsonl#L45";
+        [2] #45 (user, likely, 2026-11-15 09:30Z, branch auth)\n    \
+            Which flow do we use, OAuth2 or JWT?\n    \
+            Answered #48: JWT, because no other service needs our tokens.\n    \
+            newer #90 (2026-11-15): OAuth2 from now on.";
     let packed = pack_answer(&answer(hits), &[], &format("authentication", TOKENS_DEFAULT));
     assert_eq!(packed.text, expected);
     let none = pack_answer(&answer(Vec::new()), &[], &format("authentication", TOKENS_DEFAULT));
     assert_eq!(none.text, "No results found for: \"authentication\"");
+}
+
+#[test]
+fn the_hits_of_a_turn_are_one_result_with_its_answer_once() {
+    let said = "The push setting was reset because enable writes the file anew.";
+    let hits = vec![
+        with_answer(message(12, 10, "assistant_message", "enable writes settings.json"), 14, said),
+        message(20, 20, "user_message", "Does enable keep other settings?"),
+        with_answer(message(10, 10, "user_message", "Why was my push setting lost?"), 14, said),
+        message(14, 10, "assistant_stop", said),
+    ];
+    let elsewhere = |hits: &[RecallHit]| -> Vec<RecallHit> {
+        let there = |hit: &RecallHit| RecallHit {
+            id: format!("projects/--b--/{}", hit.id),
+            project: "/b".to_owned(),
+            ..hit.clone()
+        };
+        hits.iter().map(there).collect()
+    };
+    let far = elsewhere(&hits[..1]);
+    check(
+        &answer([hits, far].concat()),
+        "push setting",
+        &expect![[r#"
+            Found 3 result(s) for: "push setting"
+
+            [1] #12 (agent, strong)
+                enable writes settings.json
+                #10 user: Why was my push setting lost?
+                Answered #14: The push setting was reset because enable writes the file anew.
+
+            [2] #20 (user, strong)
+                Does enable keep other settings?
+
+            [3] projects/--b--/#12 (agent, strong)
+                enable writes settings.json
+                Answered projects/--b--/#14: The push setting was reset because enable writes the file anew."#]],
+    );
+}
+
+#[test]
+fn more_turns_fit_if_their_texts_are_shortened() {
+    let text = "we rotate refresh tokens ".repeat(12);
+    let hits = (1..=5).map(|n| with_answer(message(n, n, "user_message", &text), n + 50, &text));
+    let packed = pack_answer(&answer(hits.collect()), &[], &format("refresh", TOKENS_DEFAULT));
+    assert_eq!(packed.turns, 5, "{}", packed.text);
+}
+
+#[test]
+fn an_answer_is_doubted_only_if_little_of_the_query_was_found() {
+    let mut weak = answer(vec![hit(RecordKind::Event, "messages.jsonl#L45", "we chose JWT")]);
+    weak.confidence = Some(Confidence::Weak);
+    weak.hits[0].confidence = Confidence::Weak;
+    let text = |answer: &RecallAnswer| pack_answer(answer, &[], &format("jwt", 400)).text;
+    assert!(!text(&weak).contains("may not be recorded"), "{}", text(&weak));
+    assert!(text(&weak).contains(", weak)"), "{}", text(&weak));
+    weak.hits[0].coverage = 0.2;
+    assert!(text(&weak).contains("it may not be recorded"), "{}", text(&weak));
 }
 
 #[test]
@@ -115,32 +209,24 @@ fn every_source_shows_its_location() {
         &expect![[r#"
             Found 5 result(s) for: "jwt rotation"
 
-            [1] Source: notes
+            [1] Source: notes (strong, 2026-11-15 09:30Z)
                 File: memory/auth.md:3
                 Content: JWT
                 Citation: memory/auth.md#L3
 
-            [2] Source: coder
+            [2] Source: coder (strong)
                 File: coder/semantic/tokens.md:7
                 Content: Rotate them.
                 Citation: coder/semantic/tokens.md#L7
 
-            [3] Source: contents
-                Node: toc:day:2026-11-14
-                Content: Auth
-                Citation: projects/--x--/toc:day:2026-11-14
+            [3] projects/--x--/toc:day:2026-11-14 (summary, strong)
+                Auth
 
-            [4] Source: grips
-                Grip: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
-                Content: we rotate
-                Citation: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
+            [4] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2 (summary, strong)
+                we rotate
 
-            [5] Source: messages
-                Line: 9
-                Content: rotate
-                Citation: sessions/s2/messages.jsonl#L9
-
-            Dates (UTC): [1] 2026-11-15 09:30, [5] 2026-11-15 09:31"#]],
+            [5] sessions/s2/messages.jsonl#L9 (session transcript, strong, 2026-11-15 09:31Z)
+                rotate"#]],
     );
 }
 
@@ -156,10 +242,8 @@ fn notes_about_the_answer_follow_the_list() {
         &expect![[r#"
             Found 1 result(s) for: "jwt"
 
-            [1] Source: messages
-                Line: 45
-                Content: we chose JWT
-                Citation: messages.jsonl#L45
+            [1] messages.jsonl#L45 (session transcript, strong)
+                we chose JWT
 
             (3 more; cursor 1 continues)
             (the index is 12 events behind; those were scanned directly)
@@ -190,66 +274,86 @@ fn a_cut_answer_explains_how_to_get_more() {
     let shown = |answer: &RecallAnswer, format: &AnswerFormat<'_>| {
         let packed = pack_answer(answer, &[], format);
         let last = packed.text.lines().last().unwrap().to_owned();
-        (packed.hits, last)
+        (packed.turns, last)
     };
     assert_eq!(
         shown(&answer, &format("refresh", 800)),
-        (15, "(15 more; cursor 15 continues)".to_owned())
+        (21, "(9 more; cursor 21 continues)".to_owned())
     );
     assert_eq!(
-        shown(&answer, &format("refresh", 100)),
+        shown(&answer, &format("refresh", 80)),
         (1, "(29 more; cursor 1 continues)".to_owned())
     );
     answer.more = 2;
     answer.hits.truncate(5);
+    answer.hits.iter_mut().for_each(|hit| hit.position += 5);
+    answer.next = 10;
     let second = AnswerFormat { skip: 5, ..format("refresh", 800) };
     assert_eq!(shown(&answer, &second), (5, "(2 more; cursor 10 continues)".to_owned()));
-    assert!(pack_answer(&answer, &[], &second).text.contains("[6] Source"), "numbers go on");
+    assert!(
+        pack_answer(&answer, &[], &second).text.contains("[6] messages.jsonl#L1 ("),
+        "numbers go on"
+    );
 }
 
 #[test]
-fn a_timeline_has_one_line_per_turn_and_drops_the_least_relevant() {
-    let turn = |number: u64, day: u64, score: f64, text: &str| RecallHit {
-        id: format!("#{number}"),
+fn a_timeline_has_a_line_per_turn_and_leaves_the_least_relevant_to_the_next_page() {
+    let on_day = |day: u64, position: usize, hit: RecallHit| RecallHit {
         at: Some(Millis(MORNING.0 + day * 86_400_000)),
-        score,
-        ..hit(RecordKind::Event, "messages.jsonl#L1", text)
+        position,
+        ..hit
     };
-    let turn_of = |number: u64, text: &str| tome_recall::HitTurn {
-        prompt: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
-        ..tome_recall::HitTurn::default()
+    let prompt = "Which limits does the gateway have?";
+    let reply = RecallHit {
+        turn: HitTurn {
+            prompt: Some(TurnPart { number: 12, text: prompt.to_owned() }),
+            prompt_number: Some(12),
+            ..HitTurn::default()
+        },
+        ..message(13, 12, "assistant_message", "600 requests per minute.")
+    };
+    let raised =
+        with_answer(message(31, 31, "user_message", "Raise the limit"), 33, "It is 900 now.");
+    let elsewhere = RecallHit {
+        id: "projects/--b--/#13".to_owned(),
+        project: "/b".to_owned(),
+        ..reply.clone()
     };
     let hits = vec![
-        turn(12, 0, 0.9, "Which limits does the gateway have?"),
-        RecallHit {
-            turn: turn_of(12, "Which limits does the gateway have?"),
-            ..turn(13, 0, 0.8, "600 requests per minute.")
-        },
-        turn(31, 0, 0.2, "Raise the limit"),
-        turn(88, 3, 0.7, "Why are we throttled again?"),
+        on_day(0, 0, message(12, 12, "user_message", prompt)),
+        on_day(0, 0, reply),
+        on_day(0, 3, raised),
+        on_day(3, 1, message(88, 88, "user_message", "Why are we throttled again?")),
+        on_day(4, 2, elsewhere),
     ];
-    let answer = RecallAnswer { more: 2, ..answer(hits) };
+    let positions: Vec<usize> = hits.iter().map(|hit| hit.position).collect();
+    let mut answer = RecallAnswer { more: 2, ..answer(hits) };
+    answer.hits.iter_mut().zip(positions).for_each(|(hit, position)| hit.position = position);
+    answer.next = 4;
     let text = |tokens_max: usize| {
         pack_timeline(&answer, &[], &format("limits", tokens_max)).map(|packed| packed.text)
     };
     expect![[r#"
-        Timeline of "limits" (3 turns, oldest first)
+        Timeline of "limits" (4 turns, oldest first)
         2026-11-15
-          #12 Which limits does the gateway have?
-          #31 Raise the limit
+          #12 Which limits does the gateway have? → 600 requests per minute.
+          #31 Raise the limit → It is 900 now.
         2026-11-18
           #88 Why are we throttled again?
+        2026-11-19
+          projects/--b--/#12 Which limits does the gateway have? → 600 requests per minute.
         (2 more; cursor 4 continues)"#]]
     .assert_eq(&text(400).unwrap());
     let short = (10..100).rev().filter_map(text).find(|text| !text.contains("#31")).unwrap();
     assert!(short.contains("#12") && short.contains("#88"), "{short}");
+    assert!(short.ends_with("(3 more; cursor 3 continues)"), "{short}");
     assert_eq!(text(10), None);
 }
 
 #[test]
 fn a_text_is_shortened_around_the_match() {
     let text = format!("{} the Lexer rejects it {}", "before ".repeat(30), "after ".repeat(30));
-    expect!["…before before the Lexer rejects it…"].assert_eq(&excerpt_around_match(
+    expect!["…before the Lexer rejects it after…"].assert_eq(&excerpt_around_match(
         &text,
         "the lexer",
         40,
@@ -337,10 +441,10 @@ proptest! {
         let packed = pack_answer(&answer, &[], &format(&query, tokens_max));
         prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
         prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
-        prop_assert!(packed.hits <= answer.hits.len());
+        prop_assert!(packed.turns <= answer.hits.len());
         let listed = packed.text.lines().filter(|line| line.starts_with("    Citation: ")).count();
-        prop_assert_eq!(listed, packed.hits);
-        let head = format!("Found {} result(s) for: \"", packed.hits);
-        prop_assert!(packed.hits == 0 || packed.text.starts_with(&head), "{}", packed.text);
+        prop_assert_eq!(listed, packed.turns);
+        let head = format!("Found {} result(s) for: \"", packed.turns);
+        prop_assert!(packed.turns == 0 || packed.text.starts_with(&head), "{}", packed.text);
     }
 }

@@ -91,6 +91,7 @@ fn calls() -> Vec<(&'static str, Value)> {
             "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400,
             "sort": "time", "cursor": 0}),
         ),
+        ("memory_show", json!({"citation": "#1", "query": "lexer", "around": 1, "whole": true})),
         ("topics", json!({"query": "lexer", "id": "file:src/lexer.rs"})),
         ("file_history", json!({"path": "src/lexer.rs"})),
         (

@@ -6,5 +6,6 @@ mod bad_input;
 mod coder;
 pub mod fixture;
 mod notes;
+mod recall;
 mod redaction;
 mod session_page;

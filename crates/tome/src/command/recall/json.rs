@@ -44,6 +44,7 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         "id": hit.id, "turn": Some(hit.turn).filter(|number| *number > 0),
         "prompt": hit.prompt.as_ref().map(part_json), "answer": hit.answer.as_ref().map(part_json),
         "others": hit.others.iter().map(other_json).collect::<Vec<_>>(),
+        "branch": non_empty(&hit.branch),
     }));
     if explain {
         let ranks = hit.ranks.iter();

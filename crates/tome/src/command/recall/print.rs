@@ -16,6 +16,7 @@
 //!
 //! Hits of one turn are listed below the first of them.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use tome_model::Millis;
@@ -47,6 +48,8 @@ const LINE_CHARS_MIN: usize = 30;
 
 const TITLE_CHARS_MAX: usize = 60;
 const TITLE_CHARS_MIN: usize = 20;
+/// The branch of a hit.
+const BRANCH_CHARS_MAX: usize = 30;
 /// The project of a hit elsewhere.
 const PROJECT_CHARS_MAX: usize = 60;
 const PROJECT_CHARS_MIN: usize = 24;
@@ -204,22 +207,30 @@ impl ResponsePrinter<'_> {
             }
         };
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
+        let is_shown = |part: &v1::TurnPart| {
+            let id = format!("#{}", part.number);
+            turn.iter().any(|hit| split_project(&hit.id).1 == id)
+        };
         if self.request.sort == "time" {
             // A timeline is read for its order: one short text each.
-            return turn.iter().enumerate().try_for_each(|(i, hit)| {
+            for (i, hit) in turn.iter().enumerate() {
                 let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
                 let label = match i {
                     0 => String::new(),
                     _ => format!("{} {}: ", split_project(&hit.id).1, name_side(hit)),
                 };
-                self.print_text(out, &label, &text, marks)
-            });
+                self.print_text(out, &label, &text, marks)?;
+            }
+            let answer = turn.iter().find_map(|hit| hit.answer.as_ref());
+            return match answer.filter(|part| !is_shown(part)) {
+                Some(answer) => {
+                    let text = tome_text::truncate_words(&answer.text, TIMELINE_CHARS_MAX);
+                    self.print_text(out, &format!("answered #{}: ", answer.number), &text, marks)
+                }
+                None => Ok(()),
+            };
         }
         self.print_text(out, "", &first.text, marks)?;
-        let is_shown = |part: &v1::TurnPart| {
-            let id = format!("#{}", part.number);
-            turn.iter().any(|hit| hit.id.ends_with(&id))
-        };
         if let Some(prompt) = first.prompt.as_ref().filter(|prompt| !is_shown(prompt)) {
             self.print_text(out, &format!("asked #{}: ", prompt.number), &prompt.text, marks)?;
         }
@@ -233,7 +244,9 @@ impl ResponsePrinter<'_> {
             let label = format!("answered #{}: ", answer.number);
             self.print_text(out, &label, &answer.text, marks)?;
         }
-        for other in &first.others {
+        let mut listed = BTreeSet::new();
+        let others = turn.iter().flat_map(|hit| &hit.others);
+        for other in others.filter(|other| listed.insert((&other.relation, other.number))) {
             let day = self.labels.format_day(self.now, other.at_ms);
             let label = format!("{} #{} ({day}): ", other.relation, other.number);
             self.print_text(out, &label, &other.text, marks)?;
@@ -281,7 +294,8 @@ impl ResponsePrinter<'_> {
         let project = project.map(|project| self.projects.name(&project));
         // Most hits are strong; only weaker ones are labelled.
         let sure = non_empty(hit.confidence.clone()).filter(|word| word != "strong");
-        let details: Vec<String> = [when, non_empty(name_side(hit)), sure]
+        let branch = non_empty(truncate_end(&one_line(&hit.branch, BRANCH_CHARS_MAX), width / 3));
+        let details: Vec<String> = [when, non_empty(name_side(hit)), sure, branch]
             .into_iter()
             .flatten()
             .map(|one| replace_control_chars(&one))
@@ -344,7 +358,7 @@ impl ResponsePrinter<'_> {
     }
 
     fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
-        let next = u64::from(self.request.skip) + answer.hits.len() as u64;
+        let next = answer.next;
         let flags = self.repeat.iter().map(|flag| quote_shell(flag)).collect::<Vec<_>>().join(" ");
         let skip = format!("--skip {next} {flags}");
         render_command(&self.request.query, skip.trim_end())

@@ -46,6 +46,7 @@ fn message() -> v1::RecallHit {
             at_ms: MORNING_MS + 2 * DAY_MS,
             number: 40,
         }],
+        branch: "lexer-unicode".into(),
         ..v1::RecallHit::default()
     }
 }
@@ -130,7 +131,7 @@ fn hits_for_a_person() {
         &expect![[r#"
             <b:2 hits> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
@@ -156,6 +157,7 @@ fn what_there_is_to_know_of_an_answer() {
         ..v1::Instruction::default()
     }];
     answer.more = 7;
+    answer.next = 1;
     answer.behind = 120;
     answer.time = "last week".into();
     check(
@@ -165,7 +167,7 @@ fn what_there_is_to_know_of_an_answer() {
         &expect![[r#"
             <b:1 hit> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
@@ -191,7 +193,7 @@ fn what_there_is_to_know_of_an_answer() {
         &expect![[r#"
             <b:1 hit> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
@@ -214,7 +216,15 @@ fn hits_of_one_turn_stand_together() {
         kind: "assistant_message".into(),
         text: "The lexer reads bytes.".into(),
         prompt: Some(v1::TurnPart { number: 12, text: "Please …".into() }),
-        others: Vec::new(),
+        others: vec![
+            v1::OtherStatement {
+                relation: "contradicted by".into(),
+                text: "It reads characters.".into(),
+                at_ms: MORNING_MS + DAY_MS,
+                number: 20,
+            },
+            message().others.remove(0),
+        ],
         ..message()
     };
     let answer = v1::RecallResponse { hits: vec![message(), note(), reply], ..answer() };
@@ -225,12 +235,13 @@ fn hits_of_one_turn_stand_together() {
         &expect![[r#"
             <b:3 hits in 2 turns> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:#14 codex: >The lexer reads bytes.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
                 <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
+                <d:contradicted by #20 (Nov 16): >It reads characters.
 
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
@@ -246,10 +257,11 @@ fn hits_of_one_turn_stand_together() {
         false,
         &expect![[r#"
             <b:3 hits in 2 turns> for unicode identifiers
-            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:#14 codex: >The lexer reads bytes.
+                <d:answered #17: ><b:Identifiers> follow the XID rules.
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
@@ -394,7 +406,7 @@ fn an_answer_for_a_program() {
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
             "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "prompt": null,
-            "answer": null, "others": [], "confidence": "likely",
+            "answer": null, "others": [], "confidence": "likely", "branch": null,
         })
     );
     let long = json::response_json("unicode", &answer(), true);
@@ -433,7 +445,7 @@ fn ids_of_periods_and_sources_are_short() {
         hit("toc:segment:2026-11-14:01KH559NJR58S6EB2JK2SJ44MM"),
         hit("grip:1766671449372:01KDAX5Z8W79HX3N58QKANFRWK"),
     ];
-    let answer = v1::RecallResponse { hits, more: 4, ..v1::RecallResponse::default() };
+    let answer = v1::RecallResponse { hits, more: 4, next: 3, ..v1::RecallResponse::default() };
     check(
         &request(),
         &answer,
