@@ -9,7 +9,7 @@ use tome_contents::prompt_text;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
-use tome_terminal::{DIM, RESET, display_width, one_line, truncate_start};
+use tome_terminal::{DIM, RESET, display_width, format_count, one_line, truncate_start};
 
 use super::project_name::{ProjectNames, find_typed_root, resolve_name};
 use super::session_lookup::{complete_session, find_session};
@@ -20,6 +20,9 @@ use crate::connect::StartPolicy;
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
+
+/// Pages that are fetched only to say how many events there are.
+const COUNTED_PAGES_MAX: usize = 5;
 
 /// Width of everything before the text of an event, and of the project before all.
 const EVENT_LEFT_CHARS: usize = 36;
@@ -121,29 +124,50 @@ async fn print_latest(
     let mut events: Vec<(u64, Event)> = Vec::new();
     let mut skipped = BTreeSet::new();
     let wanted = args.limit as usize;
-    let has_more = loop {
+    let next = loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
         let page = fetch_page(context, &query, &mut skipped).await?;
         events.extend(page.numbers.into_iter().zip(page.events));
         match page.continuation {
             Some(next) if events.len() < wanted => query.continuation = next,
-            more => break more.is_some(),
+            next => break next,
         }
     };
     if !args.newest_first {
         events.reverse();
     }
     print_events(context, args, &events)?;
-    if has_more && !context.json {
-        let shown = events.len();
+    if let Some(next) = next.filter(|_| !context.json) {
+        let more = count_more(context, query, next, &mut skipped).await?;
+        let shown = format_count(events.len() as u64);
         let notice = format!(
-            "showing the latest {shown}; -n 0 shows all, --since and --until limit the time"
+            "showing the latest {shown}, {more} more; -n 0 shows all, --since and --until limit the time"
         );
         let width = tome_terminal::terminal_width();
         tome_terminal::print_hanging(&mut tome_terminal::stderr(), "", 0, &notice, width)?;
     }
     Ok(events.len())
+}
+
+/// Counts the events from a continuation on, as text. Stops after some pages: "at least 5,000".
+async fn count_more(
+    context: &CommandContext,
+    query: EventListQuery,
+    mut next: String,
+    skipped: &mut BTreeSet<String>,
+) -> Result<String> {
+    let mut count = 0;
+    for _ in 0..COUNTED_PAGES_MAX {
+        let query = EventListQuery { continuation: next, limit: PAGE_EVENTS, ..query.clone() };
+        let page = fetch_page(context, &query, skipped).await?;
+        count += page.events.len() as u64;
+        match page.continuation {
+            Some(more) => next = more,
+            None => return Ok(format_count(count)),
+        }
+    }
+    Ok(format!("at least {}", format_count(count)))
 }
 
 /// Fetches one page, and warns about each unreadable store once.

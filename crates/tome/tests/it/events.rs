@@ -74,6 +74,16 @@ fn a_limit_returns_the_latest() {
 }
 
 #[test]
+fn what_a_limit_leaves_out_is_counted() {
+    let world = world();
+    five(&world);
+    let some = world.tome(&["events", "-n", "2"]);
+    assert!(some.stderr.starts_with("showing the latest 2, 3 more; "), "{}", some.stderr);
+    let all = world.tome(&["events", "-n", "5"]);
+    assert_eq!(all.stderr, "");
+}
+
+#[test]
 fn events_are_filtered_by_session_agent_and_kind() {
     let world = world();
     let one = |id: &str, at: u64, session: &str, agent: &str, kind: &str| {
