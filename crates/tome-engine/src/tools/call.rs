@@ -89,6 +89,21 @@ impl<'c> ToolInvocation<'c> {
         Ok(self.contents()?.list_instructions(project)?)
     }
 
+    /// The citation of an event by its number, with its project unless that is the `current` one.
+    pub(super) fn cite_event(
+        &self,
+        number: u64,
+        project: &str,
+        current: Option<&str>,
+    ) -> Result<String, ToolError> {
+        if current == Some(project) {
+            return Ok(format!("#{number}"));
+        }
+        let folder = self.contents()?.stores().projects().planned_folder(project);
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(format!("projects/{name}/#{number}"))
+    }
+
     pub(super) fn session(&self) -> Option<&'c str> {
         self.caller.session.as_deref().filter(|session| !session.is_empty())
     }

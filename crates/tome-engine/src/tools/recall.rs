@@ -153,12 +153,7 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     }
     let cite = |one: &ListedInstruction| {
         let Instruction { number, project: root, .. } = &one.instruction;
-        if Some(root) == project.as_ref() {
-            return format!("#{number}");
-        }
-        let folder = projects.planned_folder(root);
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        format!("projects/{name}/#{number}")
+        call.cite_event(*number, root, project.as_deref())
     };
     let about = rank_instructions(&all, &query);
     // Words that no instruction shares do not hide what the user always wants.
@@ -167,19 +162,19 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     } else {
         about
     };
-    let mut lines: Vec<String> =
-        shown.iter().take(limit).map(|one| render_instruction(one, &cite(one))).collect();
+    let (mut lines, mut json) = (Vec::new(), Vec::new());
+    for one in shown.iter().take(limit) {
+        let id = cite(one)?;
+        lines.push(render_instruction(one, &id));
+        let Instruction { at, text, .. } = &one.instruction;
+        json.push(json!({ "id": id, "at": at, "text": text }));
+    }
     if lines.is_empty() {
         lines.push("No standing instructions.".to_owned());
     } else if shown.len() > limit {
         lines.push(format!("({} more; call again with a higher limit)", shown.len() - limit));
     }
     let text = lines.join("\n");
-    let json: Vec<Value> = shown
-        .iter()
-        .take(limit)
-        .map(|one| json!({ "id": cite(one), "at": one.instruction.at, "text": one.instruction.text }))
-        .collect();
     Ok(ToolAnswer::from_text(text, json!({ "instructions": json })))
 }
 

@@ -88,8 +88,8 @@ fn hits_have_the_format_that_agents_expect() {
     let output =
         text(&world, "recall_memory", json!({"query": "authentication", "scope": "messages"}));
     let expected = "Found 1 result(s) for: \"authentication\"\n\n[1] #2 (user, ";
-    let text = ", 2026-11-15 09:32Z)\n    We need authentication: discuss OAuth2 vs JWT.\n";
-    assert!(output.starts_with(expected) && output.contains(text), "{output}");
+    let shown = ", 2026-11-15 09:32Z)\n    We need authentication: discuss OAuth2 vs JWT.\n";
+    assert!(output.starts_with(expected) && output.contains(shown), "{output}");
     let all = answer(&world, "recall_memory", json!({"query": "authentication"}));
     let sources: Vec<&str> =
         all["hits"].as_array().unwrap().iter().map(|hit| hit["source"].as_str().unwrap()).collect();

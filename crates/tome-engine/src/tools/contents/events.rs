@@ -67,18 +67,12 @@ pub(in crate::tools) fn get_events(
         ..EventQuery::default()
     };
     let answer = contents.stores().query_events(&event_query)?;
-    let projects = contents.stores().projects();
-    let cite = |(number, event): (&u64, &Event)| match &event_query.project {
-        Some(_) => format!("#{number}"),
-        None => {
-            let folder = projects.planned_folder(&event.project);
-            let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            format!("projects/{name}/#{number}")
-        }
-    };
     let numbered = || answer.numbers.iter().zip(&answer.events);
-    let cited = numbered().map(|pair| (cite(pair), pair.1));
-    let mut lines = render_cited_events(cited, EVENT_BYTES_MAX);
+    let current = event_query.project.as_deref();
+    let cited = numbered()
+        .map(|(number, event)| Ok((call.cite_event(*number, &event.project, current)?, event)));
+    let cited = cited.collect::<Result<Vec<_>>>()?;
+    let mut lines = render_cited_events(cited.into_iter(), EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("No matching events.".to_owned());
     }
