@@ -1,9 +1,11 @@
 //! The activity of a stored segment, with the numbers of the events that show it.
 
+use std::ops::Range;
+
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{CommandOutcome, Event, FactKind, FileAction, Millis, Node, NodeId};
 
-use super::extract::{is_prompt, read_activity};
+use super::extract::{cut_turns, find_packages, find_renames, is_prompt, read_activity};
 use super::segment::{continues_previous, mark_before};
 use tome_home::HomeError;
 
@@ -173,7 +175,7 @@ fn number_events(
     let read = read_activity(&events);
     let number_of = |event: usize| numbers.get(event).copied().unwrap_or(number);
     let time_of = |event: usize| events.get(event).map_or(Millis(0), |event| event.at);
-    let turns = read.turns.into_iter().map(|turn| TurnActivity {
+    let turns = read.turns.into_iter().zip(cut_turns(&events)).map(|(turn, range)| TurnActivity {
         number: number_of(turn.event),
         at: time_of(turn.event),
         cwd: events.get(turn.event).map(|event| event.cwd.clone()).unwrap_or_default(),
@@ -191,11 +193,14 @@ fn number_events(
         moves: turn
             .moves
             .into_iter()
-            .map(|one| MoveActivity {
-                number: number_of(one.event),
-                at: time_of(one.event),
-                from: one.from,
-                to: one.to,
+            .filter(|one| events.get(one.event).is_some_and(is_patch))
+            .map(|one| (one.event, one.from, one.to))
+            .chain(read_shell_renames(&events, range.clone()))
+            .map(|(event, from, to)| MoveActivity {
+                number: number_of(event),
+                at: time_of(event),
+                from,
+                to,
             })
             .collect(),
         commands: turn
@@ -209,7 +214,11 @@ fn number_events(
                 message: run.message,
             })
             .collect(),
-        packages: turn.packages,
+        packages: {
+            let mut packages = find_packages(events.get(range).unwrap_or_default());
+            packages.extend(turn.packages);
+            packages.into_iter().collect()
+        },
         issues: turn.issues,
     });
     let facts = read.facts.into_iter().map(|fact| ActivityFact {
@@ -227,4 +236,23 @@ fn number_events(
         turns: turns.collect(),
         facts: facts.collect(),
     }
+}
+
+/// The renames by shell commands, each with the index of its event.
+fn read_shell_renames(
+    events: &[Event],
+    range: Range<usize>,
+) -> impl Iterator<Item = (usize, String, String)> {
+    let own = events.get(range.clone()).unwrap_or_default();
+    own.iter().zip(range).flat_map(|(event, at)| {
+        let tool = event.tool.as_ref();
+        let renames = tool.map(|tool| find_renames(event, tool)).unwrap_or_default();
+        renames.into_iter().map(move |(from, to)| (at, from, to))
+    })
+}
+
+/// Whether a tool call patches files, and names them relative to the working directory.
+fn is_patch(event: &Event) -> bool {
+    let input = event.tool.as_ref().map(|tool| tool.input.to_string());
+    input.is_some_and(|input| input.contains("*** Move to: "))
 }

@@ -41,6 +41,8 @@ pub use self::answers::passage::{find_answer, is_narration, states_cause};
 pub use self::calls::call_line::shorten_path;
 pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
 pub use self::commands::outcome::ToolOutcome;
+pub(crate) use self::commands::packages::find_packages;
+pub(crate) use self::commands::renames::find_renames;
 pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub(crate) use self::facts::result_score::has_objection;
 pub use self::files::touched_files::list_edited_files;

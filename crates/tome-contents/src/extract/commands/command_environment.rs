@@ -50,29 +50,46 @@ pub(crate) fn read_environments<'a>(
     tool: &Tool,
 ) -> Vec<CommandEnvironment<'a>> {
     let root = project_root(event);
+    let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
+    let mut environments = Vec::with_capacity(chain.len());
+    for (part, folder) in chain.iter().zip(read_folders(chain, event, tool)) {
+        let folder = folder.map(|path| relative_to(&path, root));
+        environments
+            .push(CommandEnvironment { folder: folder.clone(), activations: activations.clone() });
+        if let [stage] = part.stages.as_slice()
+            && is_activation(&split_words(stage))
+        {
+            activations.push((folder, stage));
+        }
+    }
+    environments
+}
+
+/// Reads the folder in which every part of a chain runs; `None` if it is not known.
+pub(crate) fn read_folders(
+    chain: &[ChainPart<'_>],
+    event: &Event,
+    tool: &Tool,
+) -> Vec<Option<String>> {
     let given = find_text_field(&tool.input, &["workdir", "cwd", "dir_path", "directory"])
         .or_else(|| event.meta.get("workdir")?.as_str());
     let mut current = match given {
         Some(given) => enter_folder(Some(&event.cwd), given),
         None => Some(event.cwd.clone()),
     };
-    let mut activations: Vec<(Option<String>, &'a str)> = Vec::new();
-    let mut environments = Vec::with_capacity(chain.len());
+    let mut folders = Vec::with_capacity(chain.len());
     for part in chain {
-        let folder = current.as_deref().map(|path| relative_to(path, root));
-        environments
-            .push(CommandEnvironment { folder: folder.clone(), activations: activations.clone() });
+        folders.push(current.clone());
         let [stage] = part.stages.as_slice() else { continue };
         match split_words(stage).as_slice() {
             ["cd" | "pushd", target, ..] => {
                 current = enter_folder(current.as_deref(), unquote(target));
             }
             ["popd", ..] | ["cd"] => current = None,
-            words if is_activation(words) => activations.push((folder, stage)),
             _ => {}
         }
     }
-    environments
+    folders
 }
 
 fn is_activation(words: &[&str]) -> bool {
@@ -111,7 +128,7 @@ fn relative_to(path: &str, root: &str) -> String {
 }
 
 /// The folder after `cd target`.
-fn enter_folder(current: Option<&str>, target: &str) -> Option<String> {
+pub(crate) fn enter_folder(current: Option<&str>, target: &str) -> Option<String> {
     if target.contains(['$', '`']) || target.starts_with('-') {
         return None;
     }

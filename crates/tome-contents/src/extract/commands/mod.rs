@@ -7,3 +7,5 @@ pub(crate) mod command_name;
 pub(crate) mod command_run;
 pub(crate) mod failures;
 pub(crate) mod outcome;
+pub(crate) mod packages;
+pub(crate) mod renames;
