@@ -1,21 +1,28 @@
 //! All topics of a project.
 
+use std::sync::Arc;
+
 use crate::activity::TopicActivity;
 use crate::graph_weights::GraphWeights;
 use crate::group::{Group, find_topic_groups};
 use crate::group_ids::GroupIds;
-use crate::named::{NamedTopic, TopicKind, collect_named};
+use crate::named::{NamedTopic, TopicKind, collect_named, find_by_key};
 use crate::path::Renames;
 use crate::record::SegmentRecord;
+use crate::similarity::calibrate_segments;
 
 /// The topics of a project.
 #[derive(Debug)]
 pub struct TopicMap {
-    pub(crate) segments: Vec<SegmentRecord>,
-    pub(crate) renames: Renames,
-    pub(crate) named: Vec<NamedTopic>,
+    /// Sorted by id. Maps that differ in a few segments share the others.
+    pub(crate) segments: Vec<Arc<SegmentRecord>>,
+    pub(crate) renames: Arc<Renames>,
+    /// Sorted by kind and key.
+    pub(crate) named: Vec<Arc<NamedTopic>>,
     pub(crate) groups: Vec<Group>,
     pub(crate) group_ids: GroupIds,
+    /// Similarity from which on two segments are linked; from the last clustering.
+    pub(crate) threshold: Option<f32>,
 }
 
 /// A topic in a list.
@@ -54,15 +61,29 @@ impl TopicMap {
 
     /// The same with other weights.
     pub fn build_with(
-        mut segments: Vec<SegmentRecord>,
+        segments: Vec<SegmentRecord>,
+        last: &GroupIds,
+        weights: &GraphWeights,
+    ) -> Self {
+        Self::build_shared(segments.into_iter().map(Arc::new).collect(), last, weights)
+    }
+
+    /// Finds the topics of the same segments again. `last` keeps the ids of groups.
+    pub fn cluster_again(&self, last: &GroupIds) -> Self {
+        Self::build_shared(self.segments.clone(), last, &GraphWeights::default())
+    }
+
+    fn build_shared(
+        mut segments: Vec<Arc<SegmentRecord>>,
         last: &GroupIds,
         weights: &GraphWeights,
     ) -> Self {
         sort_segments(&mut segments);
-        let renames = Renames::collect(&segments);
+        let renames = Arc::new(Renames::collect(&segments));
         let named = collect_named(&segments, &renames);
-        let (groups, group_ids) = find_topic_groups(&segments, &named, last, weights);
-        Self { segments, renames, named, groups, group_ids }
+        let threshold = calibrate_segments(&segments);
+        let (groups, group_ids) = find_topic_groups(&segments, &named, threshold, last, weights);
+        Self { segments, renames, named, groups, group_ids, threshold }
     }
 
     /// The ids of the groups, for the next time.
@@ -83,17 +104,14 @@ impl TopicMap {
 
     /// The activity of the whole project.
     pub fn activity(&self) -> TopicActivity {
-        TopicActivity::from_segments(self.segments.iter())
+        TopicActivity::from_segments(self.segments.iter().map(Arc::as_ref))
     }
 
     /// The most important topics of a kind: most days of work first, then the latest.
     pub fn top(&self, kind: TopicKind, topics_max: usize) -> Vec<Topic> {
         let mut topics: Vec<Topic> = match kind {
             TopicKind::Group => self.groups.iter().map(|group| self.group_topic(group)).collect(),
-            _ => {
-                let named = self.named.iter().filter(|topic| topic.kind == kind);
-                named.map(|topic| self.named_topic(topic)).collect()
-            }
+            _ => self.named_of(kind).iter().map(|topic| self.named_topic(topic)).collect(),
         };
         sort_by_importance(&mut topics);
         topics.truncate(topics_max);
@@ -104,8 +122,13 @@ impl TopicMap {
     pub fn resolve(&self, id: &str) -> Option<String> {
         let id = id.trim();
         if let Some(path) = id.strip_prefix("file:") {
-            let newest = format!("file:{}", self.renames.newest_name(path));
-            return self.find_named(&newest).map(NamedTopic::id);
+            // A file of this name is meant before one that had it once.
+            let later = || self.renames.later_names(path).into_iter();
+            let named = self.find_named(id);
+            return named.map(NamedTopic::id).or_else(|| {
+                later()
+                    .find_map(|name| self.find_named(&format!("file:{name}")).map(NamedTopic::id))
+            });
         }
         let named = self.find_named(id).map(NamedTopic::id);
         named.or_else(|| self.group_ids.resolve(id).map(str::to_owned))
@@ -123,19 +146,24 @@ impl TopicMap {
     pub(crate) fn find_named(&self, id: &str) -> Option<&NamedTopic> {
         let (kind, name) = id.split_once(':')?;
         let kind: TopicKind = kind.parse().ok()?;
-        self.named.iter().find(|topic| {
-            topic.kind == kind
-                && match kind {
-                    TopicKind::Error => topic.id() == id,
-                    TopicKind::Issue => {
-                        topic.name.trim_start_matches('#') == name.trim_start_matches('#')
-                    }
-                    TopicKind::Folder => {
-                        topic.name.trim_end_matches('/') == name.trim_end_matches('/')
-                    }
-                    _ => topic.name == name,
-                }
-        })
+        let key = match kind {
+            TopicKind::Error => {
+                let mut errors = self.named_of(kind).iter();
+                return errors.find(|topic| topic.id() == id).map(Arc::as_ref);
+            }
+            TopicKind::Issue => format!("#{}", name.trim_start_matches('#')),
+            TopicKind::Folder => format!("{}/", name.trim_end_matches('/')),
+            _ => name.to_owned(),
+        };
+        let index = find_by_key(&self.named, kind, &key).ok()?;
+        self.named.get(index).map(Arc::as_ref)
+    }
+
+    /// The named topics of one kind.
+    pub(crate) fn named_of(&self, kind: TopicKind) -> &[Arc<NamedTopic>] {
+        let from = self.named.partition_point(|topic| topic.kind < kind);
+        let to = self.named.partition_point(|topic| topic.kind <= kind);
+        self.named.get(from..to).unwrap_or_default()
     }
 
     /// Indexes of the segments of a topic, given its current id.
@@ -151,7 +179,7 @@ impl TopicMap {
         &'a self,
         indexes: &'a [usize],
     ) -> impl DoubleEndedIterator<Item = &'a SegmentRecord> + Clone {
-        indexes.iter().filter_map(|index| self.segments.get(*index))
+        indexes.iter().filter_map(|index| self.segments.get(*index).map(Arc::as_ref))
     }
 
     pub(crate) fn group_topic(&self, group: &Group) -> Topic {
@@ -177,7 +205,7 @@ impl TopicMap {
 }
 
 /// Sorts segments by id, each once.
-pub(crate) fn sort_segments(segments: &mut Vec<SegmentRecord>) {
+pub(crate) fn sort_segments(segments: &mut Vec<Arc<SegmentRecord>>) {
     segments.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
     segments.dedup_by(|a, b| a.id == b.id);
 }

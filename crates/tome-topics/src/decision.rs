@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{FactKind, FileAction, SessionId};
-use tome_text::content_stems;
+use tome_model::{FactKind, FileAction, Millis, SessionId};
+use tome_text::{content_stems, stem};
 
 use crate::builder::TopicMap;
 use crate::named::TopicKind;
@@ -18,6 +18,15 @@ use crate::record::{FactRecord, SegmentRecord, TurnRecord};
 const USER_WEIGHT: u32 = 8;
 /// Words that two statements share if they are about the same subject.
 const SHARED_WORDS_MIN: usize = 3;
+/// Words that later work shares with a decision if it may have taken it back.
+const LATER_WORDS_MIN: usize = 2;
+/// Segments of later work that are worth reading.
+const LATER_MAX: usize = 12;
+/// Characters of a word that says something about a subject.
+const WORD_CHARS_MIN: usize = 4;
+/// Stems of words that say that something was decided, not what.
+const CHOICE_STEMS: [&str; 8] =
+    ["decid", "decis", "chose", "chosen", "choos", "prefer", "because", "becaus"];
 /// Characters of a file's name without its extension that make it telling.
 const STEM_CHARS_MIN: usize = 4;
 
@@ -41,17 +50,19 @@ pub struct FileDecision {
     pub session: SessionId,
     /// Later statements of turns that changed the file: one of them may take the decision back.
     pub later: Vec<String>,
+    /// Later work of other sessions that may have taken it back, the latest first: the session, and
+    /// the time of its first and last event.
+    pub later_work: Vec<(SessionId, Millis, Millis)>,
 }
 
 impl TopicMap {
-    /// The last decision about a file, given by its path relative to the repository or a former one;
-    /// `None` if there is none, or if it may not hold any more.
+    /// The last decision about a file, given by its path of today relative to the repository; `None`
+    /// if there is none, or if it may not hold any more. A former name is another file by now.
     pub fn last_decision(&self, path: &str) -> Option<FileDecision> {
-        let id = self.resolve(&format!("file:{path}"))?;
-        let name = id.strip_prefix("file:")?;
-        let names = self.renames.all_names(name);
-        let subject = Subject { kind: TopicKind::File, name, names };
-        let segments: Vec<&SegmentRecord> = self.segments_at(self.segment_indexes(&id)).collect();
+        let topic = self.find_named(&format!("file:{path}"))?;
+        let name = topic.name.as_str();
+        let subject = Subject::new(TopicKind::File, name, &self.renames);
+        let segments: Vec<&SegmentRecord> = self.segments_at(&topic.segments).collect();
         let mut best: Option<(&SegmentRecord, &FactRecord)> = None;
         for (segment, turn, fact) in facts_of(&segments, &subject) {
             if fact.kind == FactKind::Decision
@@ -62,6 +73,9 @@ impl TopicMap {
             }
         }
         let (segment, decision) = best?;
+        if self.renames.is_doubtful(name, decision.at) {
+            return None;
+        }
         if self.is_replaced(decision) || is_deleted_after(&segments, &subject, decision) {
             return None;
         }
@@ -78,7 +92,32 @@ impl TopicMap {
             is_by_user: decision.weight >= USER_WEIGHT,
             session: segment.session.clone(),
             later: later.into_iter().map(|fact| fact.text.clone()).collect(),
+            later_work: self.find_later_work(segment, decision, &subject),
         })
+    }
+
+    /// Later segments that speak of the subject of a decision, the latest first.
+    fn find_later_work(
+        &self,
+        segment: &SegmentRecord,
+        decision: &FactRecord,
+        subject: &Subject<'_>,
+    ) -> Vec<(SessionId, Millis, Millis)> {
+        let words = subject_words(&decision.text, subject.names());
+        let enough = words.len().min(LATER_WORDS_MIN);
+        let mut later: Vec<&SegmentRecord> = self
+            .segments
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|other| other.last_at > decision.at && other.session != segment.session)
+            .filter(|other| enough > 0 && count_mentioned(other, &words) >= enough)
+            .collect();
+        later.sort_by(|a, b| {
+            b.last_at.cmp(&a.last_at).then_with(|| a.id.as_str().cmp(b.id.as_str()))
+        });
+        later.truncate(LATER_MAX);
+        let work = later.into_iter();
+        work.map(|one| (one.session.clone(), one.first_at, one.last_at)).collect()
     }
 
     /// Whether a later decision, correction or rule anywhere in the project is about the same subject.
@@ -98,6 +137,36 @@ impl TopicMap {
     }
 }
 
+/// The stems of a statement that say what it is about, without those of the paths of a file: they
+/// occur in all work on it.
+pub fn subject_words<'a>(text: &str, paths: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let mut words = content_stems(text);
+    for path in paths {
+        let parts = path.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
+        for part in parts.chain([base_name(path)]) {
+            words.remove(stem(&part.to_lowercase()).as_ref());
+            words.remove(&part.to_lowercase());
+        }
+    }
+    let is_telling = |word: &String| {
+        word.chars().count() >= WORD_CHARS_MIN && !CHOICE_STEMS.contains(&word.as_str())
+    };
+    words.retain(is_telling);
+    words
+}
+
+/// How many words a segment mentions in what is known of it.
+fn count_mentioned(segment: &SegmentRecord, words: &BTreeSet<String>) -> usize {
+    let mut text = segment.title.to_lowercase();
+    let whys = segment.turns.iter().filter_map(|turn| turn.why.as_ref());
+    let facts = segment.facts.iter().map(|fact| &fact.text);
+    for part in whys.chain(facts).chain(&segment.terms) {
+        text.push('\n');
+        text.push_str(&part.to_lowercase());
+    }
+    words.iter().filter(|word| text.contains(word.as_str())).count()
+}
+
 /// The statements of the turns that changed a file.
 fn facts_of<'a>(
     segments: &'a [&'a SegmentRecord],
@@ -112,8 +181,7 @@ fn facts_of<'a>(
 }
 
 fn changes_file(turn: &TurnRecord, subject: &Subject<'_>) -> bool {
-    let mut changed = turn.files.iter().filter(|file| file.action != FileAction::Read);
-    changed.any(|file| subject.is_named(&file.path, turn.at, false))
+    subject.changes_in(turn).next().is_some()
 }
 
 fn is_deleted_after(
@@ -122,20 +190,16 @@ fn is_deleted_after(
     decision: &FactRecord,
 ) -> bool {
     let turns = segments.iter().flat_map(|segment| &segment.turns);
-    let mut deleted = turns
-        .flat_map(|turn| turn.files.iter().map(move |file| (turn, file)))
-        .filter(|(_, file)| file.action == FileAction::Deleted && file.number > decision.number);
-    deleted.any(|(turn, file)| subject.is_named(&file.path, turn.at, false))
+    let mut changes = turns.flat_map(|turn| subject.changes_in(turn));
+    changes.any(|file| file.action == FileAction::Deleted && file.number > decision.number)
 }
 
 /// Whether a decision names the file, or is the user's and its turn changed no other file.
 fn is_surely_about(fact: &FactRecord, turn: &TurnRecord, subject: &Subject<'_>) -> bool {
     let is_named = subject
-        .names
-        .iter()
-        .any(|(name, _)| mentions_file(&fact.text, name) || mentions_stem(&fact.text, name));
-    let changed = turn.files.iter().filter(|file| file.action != FileAction::Read);
-    let paths: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
+        .names()
+        .any(|name| mentions_file(&fact.text, name) || mentions_stem(&fact.text, name));
+    let paths: BTreeSet<&str> = turn.changed_files().map(|file| file.path.as_str()).collect();
     is_named || fact.weight >= USER_WEIGHT && paths.len() == 1
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::builder::TopicMap;
-use crate::named::{TopicKind, read_files};
+use crate::named::{NamedTopic, TopicKind, read_files};
 use crate::page::TopicPage;
 use crate::path::base_name;
 
@@ -15,6 +15,15 @@ const ALIKE_MAX: usize = 6;
 pub enum FileLookup {
     /// Its page.
     Found(Box<TopicPage>),
+    /// A folder, and the changed files in it.
+    Folder {
+        /// The id of its topic, if files directly in it were changed.
+        id: Option<String>,
+        /// Some of the changed files.
+        files: Vec<String>,
+        /// Number of all of them.
+        files_total: u64,
+    },
     /// It was read in this many segments, and never changed.
     OnlyRead(u64),
     /// Several files have this name.
@@ -31,7 +40,7 @@ impl TopicMap {
             let forwarded_from = page.forwarded_from.map(|_| path.to_owned());
             return FileLookup::Found(Box::new(TopicPage { forwarded_from, ..page }));
         }
-        let files = || self.named.iter().filter(|topic| topic.kind == TopicKind::File);
+        let files = || self.named_of(TopicKind::File).iter();
         let ends = |name: &str| name.strip_suffix(path).is_some_and(|rest| rest.ends_with('/'));
         let matching: Vec<&str> =
             files().map(|topic| topic.name.as_str()).filter(|name| ends(name)).collect();
@@ -49,6 +58,9 @@ impl TopicMap {
                 return FileLookup::Several(some.collect());
             }
         }
+        if let Some(folder) = self.find_folder(path) {
+            return folder;
+        }
         let reads = self.segments.iter().filter(|segment| {
             read_files(segment, &self.renames).iter().any(|name| name == path || ends(name))
         });
@@ -58,6 +70,22 @@ impl TopicMap {
         }
     }
 
+    /// A folder with changed files; the root of the project has an empty path.
+    fn find_folder(&self, path: &str) -> Option<FileLookup> {
+        let path = path.trim_end_matches(['/', '.']);
+        let is_inside = |name: &str| {
+            path.is_empty() || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+        };
+        let files = self.named_of(TopicKind::File).iter().map(|topic| topic.name.as_str());
+        let files: Vec<&str> = files.filter(|name| is_inside(name)).collect();
+        let id = self.find_named(&format!("folder:{path}")).map(NamedTopic::id);
+        (!files.is_empty()).then(|| FileLookup::Folder {
+            id,
+            files_total: files.len() as u64,
+            files: files.into_iter().take(ALIKE_MAX).map(str::to_owned).collect(),
+        })
+    }
+
     /// Changed files whose names share a part with the name.
     fn alike_files(&self, path: &str) -> Vec<String> {
         let parts = |name: &str| -> BTreeSet<String> {
@@ -65,7 +93,7 @@ impl TopicMap {
             parts.filter(|part| part.chars().count() > 3).map(str::to_lowercase).collect()
         };
         let wanted = parts(path);
-        let files = self.named.iter().filter(|topic| topic.kind == TopicKind::File);
+        let files = self.named_of(TopicKind::File).iter();
         let alike = files.filter(|topic| !parts(&topic.name).is_disjoint(&wanted));
         alike.take(ALIKE_MAX).map(|topic| topic.name.clone()).collect()
     }

@@ -1,6 +1,7 @@
 //! The graph of segments: edges for similar texts and for rare things in common.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::graph_weights::GraphWeights;
 use crate::leiden::Graph;
@@ -23,11 +24,12 @@ const GENERIC_FILES: [&str; 22] = [
 
 /// Builds the graph of segments, which are sorted by id.
 pub(crate) fn build_graph(
-    segments: &[SegmentRecord],
-    named: &[NamedTopic],
+    segments: &[Arc<SegmentRecord>],
+    named: &[Arc<NamedTopic>],
+    threshold: Option<f32>,
     weights: &GraphWeights,
 ) -> Graph {
-    let mut edges = find_similar(segments, weights);
+    let mut edges = find_similar(segments, threshold, weights);
     for topic in named {
         add_shared(topic, segments.len(), weights, &mut edges);
     }
@@ -55,23 +57,25 @@ pub(crate) fn is_rare(topic: &NamedTopic, segments: usize) -> bool {
     topic.segments.len() <= most && !is_generic
 }
 
-/// Edges of one segment to all others, for a segment that joins groups found before.
-pub(crate) fn edges_of(
+/// Edges of one segment to all others, for a segment that joins groups found before. `own` are the
+/// named topics of the segment.
+pub(crate) fn edges_of<'a>(
     index: usize,
-    segments: &[SegmentRecord],
-    named: &[NamedTopic],
+    segments: &[Arc<SegmentRecord>],
+    own: impl Iterator<Item = &'a NamedTopic>,
+    threshold: Option<f32>,
     weights: &GraphWeights,
 ) -> BTreeMap<usize, i64> {
     let mut edges: BTreeMap<usize, i64> =
-        find_similar_to(index, segments, weights).into_iter().collect();
-    for topic in named.iter().filter(|topic| topic.segments.binary_search(&index).is_ok()) {
+        find_similar_to(index, segments, threshold, weights).into_iter().collect();
+    for topic in own {
         let Some((weight, reach)) = link_weight(topic, segments.len(), weights) else {
             continue;
         };
         let position = topic.segments.partition_point(|other| *other < index);
-        let linked =
-            topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(position) <= reach);
-        for (_, other) in linked.filter(|(_, other)| **other != index) {
+        let from = position.saturating_sub(reach);
+        let linked = topic.segments.iter().skip(from).take(position - from + reach + 1);
+        for other in linked.filter(|other| **other != index) {
             *edges.entry(*other).or_insert(0) += weight;
         }
     }
@@ -89,7 +93,7 @@ pub(crate) fn edges_of(
     edges
 }
 
-fn branch_at(segments: &[SegmentRecord], index: usize) -> Option<&String> {
+fn branch_at(segments: &[Arc<SegmentRecord>], index: usize) -> Option<&String> {
     segments.get(index).and_then(|one| one.branch.as_ref())
 }
 

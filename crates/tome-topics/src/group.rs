@@ -1,6 +1,7 @@
 //! Groups of segments that belong together, found in their graph.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::graph::build_graph;
 use crate::graph_weights::GraphWeights;
@@ -23,12 +24,13 @@ pub(crate) struct Group {
 
 /// Finds the groups of segments, which are sorted by id, and their ids.
 pub(crate) fn find_topic_groups(
-    segments: &[SegmentRecord],
-    named: &[NamedTopic],
+    segments: &[Arc<SegmentRecord>],
+    named: &[Arc<NamedTopic>],
+    threshold: Option<f32>,
     last: &GroupIds,
     weights: &GraphWeights,
 ) -> (Vec<Group>, GroupIds) {
-    let graph = build_graph(segments, named, weights);
+    let graph = build_graph(segments, named, threshold, weights);
     let group_numbers = find_groups(&graph, weights.resolution);
     let count = group_numbers.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
@@ -59,7 +61,7 @@ pub(crate) fn find_topic_groups(
 
 /// The indexes of segments, which are sorted by id.
 pub(crate) fn find_indexes<'a>(
-    segments: &[SegmentRecord],
+    segments: &[Arc<SegmentRecord>],
     ids: impl Iterator<Item = &'a str>,
 ) -> Vec<usize> {
     let index = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();

@@ -8,7 +8,7 @@ use tome_model::hash_parts;
 /// Characters of an id: no vowels, so no words; no letters that look like digits.
 const LETTERS: &[u8; 26] = b"bcdfghjkmnpqrstvwxz2345678";
 const ID_CHARS: usize = 6;
-/// Ids that forward; the oldest are forgotten first.
+/// Ids that forward; those of earlier clusterings are forgotten first.
 const FORWARDS_MAX: usize = 2_000;
 
 /// The ids of groups with their members, and where former ids lead.
@@ -90,12 +90,10 @@ impl GroupIds {
         }
         for (id, to) in &last.forwards {
             let to = next.forwards.get(to).unwrap_or(to).clone();
-            if next.groups.contains_key(&to) && !next.groups.contains_key(id) {
+            let is_known = next.groups.contains_key(&to) && !next.groups.contains_key(id);
+            if is_known && next.forwards.len() < FORWARDS_MAX {
                 next.forwards.entry(id.clone()).or_insert(to);
             }
-        }
-        while next.forwards.len() > FORWARDS_MAX {
-            next.forwards.pop_first();
         }
         (assigned, next)
     }

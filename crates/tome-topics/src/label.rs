@@ -1,6 +1,7 @@
 //! Labels: the terms that distinguish a group from the others (class-based tf-idf).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tome_text::{StopClass, is_stop_word, stem};
 
@@ -10,7 +11,9 @@ use crate::record::SegmentRecord;
 
 /// Words of titles that say what was done, not to what.
 #[rustfmt::skip]
-const VERBS: [&str; 58] = [
+const VERBS: [&str; 72] = [
+    "rework", "reworked", "edit", "edited", "edits", "improved", "improves", "improving", "adjust",
+    "adjusted", "tweak", "extend", "extended", "rename",
     "fix", "fixed", "fixes", "add", "added", "adds", "update", "updated", "remove", "removed",
     "implement", "implemented", "change", "changed", "refactor", "make", "use", "run", "test",
     "tests", "check", "review", "commit", "push", "merge", "create", "created", "improve", "ensure",
@@ -21,9 +24,9 @@ const VERBS: [&str; 58] = [
 
 /// Words among these that name work together with its object.
 #[rustfmt::skip]
-const ACTIONS: [&str; 12] = [
-    "fix", "add", "update", "remove", "refactor", "review", "test", "run", "create", "improve",
-    "support", "implement",
+const ACTIONS: [&str; 11] = [
+    "fix", "add", "update", "remove", "refactor", "review", "test", "run", "create", "support",
+    "implement",
 ];
 
 /// Nouns that occur in every project: two words may name a subject with one of them, alone they do not.
@@ -36,6 +39,12 @@ const GENERIC_NOUNS: [&str; 68] = [
     "option", "output", "page", "part", "plan", "point", "problem", "project", "question", "result",
     "section", "session", "step", "string", "system", "task", "text", "thing", "time", "user", "value",
     "version", "unit", "status", "source", "generate", "interrupt", "enable", "disable", "validation",
+];
+
+/// The agents that do the work: alone they name no subject, even where they occur in paths.
+#[rustfmt::skip]
+const CLIENTS: [&str; 9] = [
+    "claude", "claude-code", "codex", "copilot", "gemini", "gemini-cli", "opencode", "chatgpt", "anthropic",
 ];
 
 /// First words of a title that is a remark or a question.
@@ -139,10 +148,13 @@ pub(crate) struct GroupLabel {
 }
 
 /// Returns the labels of groups of segments, given by their indexes.
-pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) -> Vec<GroupLabel> {
+pub(crate) fn label_groups(
+    segments: &[Arc<SegmentRecord>],
+    groups: &[Vec<usize>],
+) -> Vec<GroupLabel> {
     let mut overall: BTreeMap<String, u64> = BTreeMap::new();
     let per_segment: Vec<BTreeMap<String, (String, bool)>> =
-        segments.iter().map(segment_terms).collect();
+        segments.iter().map(|segment| segment_terms(segment)).collect();
     for key in per_segment.iter().flat_map(BTreeMap::keys) {
         *overall.entry(key.clone()).or_insert(0) += 1;
     }
@@ -151,7 +163,7 @@ pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) ->
 }
 
 fn label_group(
-    segments: &[SegmentRecord],
+    segments: &[Arc<SegmentRecord>],
     per_segment: &[BTreeMap<String, (String, bool)>],
     overall: &BTreeMap<String, u64>,
     group: &[usize],
@@ -206,7 +218,11 @@ fn label_group(
 
 /// Whether a term is specific by itself.
 fn is_specific(key: &str, shown: &str) -> bool {
-    let is_generic = |word: &str| GENERIC_NOUNS.iter().any(|noun| term_key(noun) == word);
+    let generic = || GENERIC_NOUNS.iter().chain(&CLIENTS);
+    let is_generic = |word: &str| generic().any(|noun| term_key(noun) == word);
+    if CLIENTS.contains(&shown.to_lowercase().as_str()) {
+        return false;
+    }
     let has_mark = shown.contains(|c: char| !c.is_alphanumeric() && c != ' ');
     has_mark || key.split(' ').any(|word| !is_generic(word))
 }
@@ -214,7 +230,7 @@ fn is_specific(key: &str, shown: &str) -> bool {
 /// The earliest segment whose title shares most terms with the label and the group. A remark or a
 /// question describes the work less well than its name.
 fn find_central(
-    segments: &[SegmentRecord],
+    segments: &[Arc<SegmentRecord>],
     terms: &[(u64, &str, &TermCount)],
     label: &BTreeSet<String>,
     group: &[usize],

@@ -4,6 +4,12 @@
 //! Weights are whole numbers and nodes are visited in order, so there is no chance in it: equal
 //! graphs give equal groups on every machine. (The published algorithm merges at random when it
 //! refines; here the best merge wins, the first among equals.)
+//!
+//! Why not a crate: those with this model (`leiden-rs` is maintained and complete) add up floating-point
+//! weights and merge at random from a seed, so that groups may differ between machines, thread counts
+//! and versions of the crate or of its generator. Topics must be the same for the same events, or their
+//! ids and pages would change for no reason that a person could see. There is nothing to fall back from:
+//! it has no input that it rejects, and ends after a fixed number of runs.
 
 use std::collections::VecDeque;
 

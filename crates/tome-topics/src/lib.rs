@@ -27,13 +27,13 @@ mod vector;
 
 pub use activity::{TopicActivity, WeekActivity};
 pub use builder::{Topic, TopicMap, TopicStatus};
-pub use decision::FileDecision;
+pub use decision::{FileDecision, subject_words};
 pub use file_page::FileLookup;
 pub use graph_weights::GraphWeights;
 pub use group_ids::GroupIds;
-pub use named::{NamedTopic, TopicKind, error_signature};
+pub use named::{TopicKind, error_signature};
 pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};
-pub use path::{Renames, resolve_repository_path};
+pub use path::resolve_repository_path;
 pub use record::{
     CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
 };

@@ -26,7 +26,7 @@ pub(crate) const WEEKS_MAX: usize = 26;
 pub(crate) const RELATED_MAX: usize = 6;
 /// Statements on a page.
 pub(crate) const STATEMENTS_MAX: usize = 5;
-/// Entries, sessions and files on a page; the numbers next to them count all.
-pub(crate) const ENTRIES_MAX: usize = 40;
+/// Commits on a page.
+pub(crate) const COMMITS_MAX: usize = 8;
 /// Names that a file had, at most: a cycle of renames ends there.
 pub(crate) const RENAMES_MAX: usize = 32;

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use tome_model::{FileAction, hash_parts};
 
+use crate::group::find_indexes;
 use crate::path::{Renames, base_name, folder_of};
 use crate::record::SegmentRecord;
 
@@ -71,19 +73,29 @@ impl FromStr for TopicKind {
 
 /// A named topic and its segments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedTopic {
+pub(crate) struct NamedTopic {
     /// Its kind, never [`TopicKind::Group`].
-    pub kind: TopicKind,
+    pub(crate) kind: TopicKind,
+    /// What tells it from others of its kind: its name, or the signature of an error.
+    pub(crate) key: String,
     /// The path, command, message, branch or name.
-    pub name: String,
-    /// Places of its segments, ascending.
-    pub segments: Vec<usize>,
+    pub(crate) name: String,
+    /// Indexes of its segments, ascending.
+    pub(crate) segments: Vec<usize>,
 }
 
 impl NamedTopic {
     /// The id: kind and name; of an error a hash of its signature.
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         named_id(self.kind, &self.name)
+    }
+}
+
+/// The key of a named topic: errors that differ in numbers only are one topic.
+pub(crate) fn named_key(kind: TopicKind, name: &str) -> String {
+    match kind {
+        TopicKind::Error => error_signature(name),
+        _ => name.to_owned(),
     }
 }
 
@@ -121,18 +133,21 @@ pub fn error_signature(message: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Names of a segment by kind. Files have their newest names.
+/// Names of a segment by kind. Files have the names of today.
 pub(crate) fn segment_names(
     segment: &SegmentRecord,
     renames: &Renames,
 ) -> BTreeSet<(TopicKind, String)> {
     let mut names = BTreeSet::new();
-    for file in segment.changed_files() {
-        let path = renames.newest_name(&file.path);
+    for path in segment.changed_names(renames) {
         names.extend(folder_of(&path).map(|folder| (TopicKind::Folder, folder.to_owned())));
         names.insert((TopicKind::File, path));
     }
     for turn in &segment.turns {
+        // What has no extension may be a folder.
+        let files = turn.moves.iter().filter(|one| base_name(&one.to).contains('.'));
+        let renamed = files.map(|one| renames.name_after(&one.to, (one.at, one.number)));
+        names.extend(renamed.map(|path| (TopicKind::File, path)));
         let commands = turn.commands.iter().map(|one| (TopicKind::Command, one.name.clone()));
         names.extend(commands);
         names.extend(turn.packages.iter().map(|name| (TopicKind::Package, name.clone())));
@@ -145,11 +160,12 @@ pub(crate) fn segment_names(
     names
 }
 
-/// Files that a segment only read, by their newest names.
+/// Files that a segment only read, by the names of today.
 pub(crate) fn read_files(segment: &SegmentRecord, renames: &Renames) -> BTreeSet<String> {
-    let files = segment.turns.iter().flat_map(|turn| &turn.files);
-    let read = files.filter(|file| file.action == FileAction::Read);
-    read.map(|file| renames.newest_name(&file.path)).collect()
+    let files =
+        segment.turns.iter().flat_map(|turn| turn.files.iter().map(move |file| (turn, file)));
+    let read = files.filter(|(_, file)| file.action == FileAction::Read);
+    read.map(|(turn, file)| renames.name_after(&file.path, turn.moment_of(file))).collect()
 }
 
 /// Whether a term is an identifier of the code, and no file.
@@ -164,18 +180,19 @@ fn is_symbol(term: &str) -> bool {
         && inner.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':')
 }
 
-/// Collects the named topics of all segments, sorted by kind and name.
-pub(crate) fn collect_named(segments: &[SegmentRecord], renames: &Renames) -> Vec<NamedTopic> {
-    // By kind and key: errors that differ in numbers only are one topic, named by the first.
+/// Collects the named topics of all segments, sorted by kind and key.
+pub(crate) fn collect_named(
+    segments: &[Arc<SegmentRecord>],
+    renames: &Renames,
+) -> Vec<Arc<NamedTopic>> {
     let mut found: BTreeMap<(TopicKind, String), NamedTopic> = BTreeMap::new();
     for (index, segment) in segments.iter().enumerate() {
         for (kind, name) in segment_names(segment, renames) {
-            let key = match kind {
-                TopicKind::Error => error_signature(&name),
-                _ => name.clone(),
-            };
-            let topic = found.entry((kind, key)).or_insert_with(|| NamedTopic {
+            let key = named_key(kind, &name);
+            // An error is named by the first segment that met it.
+            let topic = found.entry((kind, key.clone())).or_insert_with(|| NamedTopic {
                 kind,
+                key,
                 name,
                 segments: Vec::new(),
             });
@@ -184,7 +201,35 @@ pub(crate) fn collect_named(segments: &[SegmentRecord], renames: &Renames) -> Ve
             }
         }
     }
-    found.into_values().collect()
+    let mut named: Vec<NamedTopic> = found.into_values().collect();
+    for topic in named.iter_mut().filter(|topic| topic.kind == TopicKind::File) {
+        add_lineage(topic, segments, renames);
+    }
+    named.into_iter().map(Arc::new).collect()
+}
+
+/// Adds the segments that renamed a file, or a folder above it.
+pub(crate) fn add_lineage(
+    file: &mut NamedTopic,
+    segments: &[Arc<SegmentRecord>],
+    renames: &Renames,
+) {
+    let lineage = renames.lineage(&file.name);
+    let ids = lineage.iter().map(|(rename, _)| rename.segment.as_str());
+    for index in find_indexes(segments, ids) {
+        if let Err(at) = file.segments.binary_search(&index) {
+            file.segments.insert(at, index);
+        }
+    }
+}
+
+/// Finds a named topic by its kind and key, or where it would be.
+pub(crate) fn find_by_key(
+    named: &[Arc<NamedTopic>],
+    kind: TopicKind,
+    key: &str,
+) -> Result<usize, usize> {
+    named.binary_search_by(|topic| (topic.kind, topic.key.as_str()).cmp(&(kind, key)))
 }
 
 #[cfg(test)]

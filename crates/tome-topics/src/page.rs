@@ -6,13 +6,15 @@ use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId}
 
 use crate::activity::{WeekActivity, count_weeks};
 use crate::builder::{Topic, TopicMap};
-use crate::limits::{ENTRIES_MAX, STATEMENTS_MAX};
+use crate::limits::{COMMITS_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
-use crate::path::base_name;
-use crate::record::{FactRecord, SegmentRecord, TurnRecord};
+use crate::path::{Rename, Renames, base_name, folder_of};
+use crate::record::{FactRecord, FileRecord, SegmentRecord, TurnRecord};
 use crate::related::{RelatedTopic, format_counted};
 
-/// The separator of a problem and what fixed it, as the contents write it.
+/// The separator of a problem and how it ended, and the beginning of what fixed it, as the contents
+/// write them.
+const OUTCOME: &str = " — ";
 const FIXED: &str = " — passed";
 
 /// The page of a topic, newest first in every list.
@@ -26,13 +28,11 @@ pub struct TopicPage {
     pub former_names: Vec<String>,
     /// Activity by week.
     pub weeks: Vec<WeekActivity>,
-    /// Turns that worked on a named topic; of many the latest.
+    /// Turns that worked on a named topic.
     pub entries: Vec<PageEntry>,
-    /// Number of those turns.
-    pub entries_total: u64,
-    /// Sessions; of many the latest.
+    /// Sessions.
     pub sessions: Vec<PageSession>,
-    /// Commits made in those turns.
+    /// Commits made in those turns; of a file, the commits that followed its changes.
     pub commits: Vec<PageFact>,
     /// Changed files, those of most segments first.
     pub files: Vec<PageFile>,
@@ -117,8 +117,30 @@ pub enum ProblemState {
 pub(crate) struct Subject<'a> {
     pub(crate) kind: TopicKind,
     pub(crate) name: &'a str,
-    /// All names of a file, with the time from which they were no longer used.
-    pub(crate) names: Vec<(String, Option<Millis>)>,
+    pub(crate) renames: &'a Renames,
+    /// The renames of a file, the latest first, each with the name before it.
+    pub(crate) lineage: Vec<(&'a Rename, String)>,
+}
+
+impl<'a> Subject<'a> {
+    pub(crate) fn new(kind: TopicKind, name: &'a str, renames: &'a Renames) -> Self {
+        let lineage = if kind == TopicKind::File { renames.lineage(name) } else { Vec::new() };
+        Self { kind, name, renames, lineage }
+    }
+
+    /// All names that a file had, the newest first.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(self.name).chain(self.lineage.iter().map(|(_, former)| former.as_str()))
+    }
+
+    /// The changes of a file in a turn.
+    pub(crate) fn changes_in<'t>(
+        &self,
+        turn: &'t TurnRecord,
+    ) -> impl Iterator<Item = &'t FileRecord> {
+        turn.changed_files()
+            .filter(|file| self.renames.name_after(&file.path, turn.moment_of(file)) == self.name)
+    }
 }
 
 impl Subject<'_> {
@@ -128,13 +150,9 @@ impl Subject<'_> {
             TopicKind::Group | TopicKind::Branch | TopicKind::Symbol => None,
             TopicKind::File => self.describe_file(turn),
             TopicKind::Folder => {
-                let files: BTreeSet<&str> = turn
-                    .files
-                    .iter()
-                    .filter(|file| file.action != FileAction::Read && turn.is_focused())
-                    .filter(|file| crate::path::folder_of(&file.path) == Some(self.name))
-                    .map(|file| file.path.as_str())
-                    .collect();
+                let changed = turn.changed_names(self.renames).filter(|_| turn.is_focused());
+                let files: BTreeSet<String> =
+                    changed.filter(|path| folder_of(path) == Some(self.name)).collect();
                 let names: Vec<&str> = files.iter().take(2).map(|path| base_name(path)).collect();
                 match files.len() {
                     0 => None,
@@ -176,10 +194,13 @@ impl Subject<'_> {
     }
 
     fn describe_file(&self, turn: &TurnRecord) -> Option<String> {
-        let moved = turn.moves.iter().find(|one| self.is_named(&one.to, one.at, true));
+        let moved = self
+            .lineage
+            .iter()
+            .find(|(rename, _)| turn.moves.iter().any(|one| (one.at, one.number) == rename.moment));
         let mut edits = 0;
         let mut words: Vec<String> = Vec::new();
-        for file in turn.files.iter().filter(|file| self.is_named(&file.path, turn.at, false)) {
+        for file in self.changes_in(turn) {
             match file.action {
                 FileAction::Changed => edits += file.times,
                 FileAction::Created | FileAction::Deleted => {
@@ -193,15 +214,8 @@ impl Subject<'_> {
             1 => words.push("1 edit".to_owned()),
             many => words.push(format!("{many} edits")),
         }
-        words.extend(moved.map(|one| format!("renamed from {}", one.from)));
+        words.extend(moved.map(|(_, former)| format!("renamed from {former}")));
         (!words.is_empty()).then(|| words.join(", "))
-    }
-
-    /// Whether a path named the file at that time.
-    pub(crate) fn is_named(&self, path: &str, at: Millis, is_new: bool) -> bool {
-        self.names.iter().any(|(name, until)| {
-            name == path && until.is_none_or(|until| at <= until || is_new && at == until)
-        })
     }
 
     /// Whether a statement is about the subject, not only made at the same time.
@@ -215,11 +229,11 @@ impl Subject<'_> {
             }
             _ => return true,
         }
-        let is_named = self.names.iter().any(|(name, _)| mentions_file(&fact.text, name));
+        let is_named = self.names().any(|name| mentions_file(&fact.text, name));
         let is_only = turn.is_some_and(|turn| {
-            let changed = turn.files.iter().filter(|file| file.action != FileAction::Read);
-            let paths: BTreeSet<&str> = changed.map(|file| file.path.as_str()).collect();
-            paths.len() == 1 && paths.iter().all(|path| self.is_named(path, turn.at, false))
+            let paths: BTreeSet<&str> =
+                turn.changed_files().map(|file| file.path.as_str()).collect();
+            paths.len() == 1 && self.changes_in(turn).next().is_some()
         });
         is_named || is_only
     }
@@ -241,11 +255,7 @@ impl TopicMap {
     pub fn page(&self, id: &str) -> Option<TopicPage> {
         let current = self.resolve(id)?;
         let topic = self.find(&current)?;
-        let names = match topic.kind {
-            TopicKind::File => self.renames.all_names(&topic.label),
-            _ => Vec::new(),
-        };
-        let subject = Subject { kind: topic.kind, name: &topic.label, names };
+        let subject = Subject::new(topic.kind, &topic.label, &self.renames);
         let indexes = self.segment_indexes(&current);
         let segments: Vec<&SegmentRecord> = self.segments_at(indexes).collect();
         let page = self.build_page(&topic, &subject, &segments);
@@ -292,11 +302,8 @@ impl TopicMap {
             session.last_at = session.last_at.max(segment.last_at);
         }
         entries.sort_by_key(|entry| std::cmp::Reverse((entry.at, entry.number)));
-        let entries_total = entries.len() as u64;
-        entries.truncate(ENTRIES_MAX);
         let mut sessions: Vec<PageSession> = sessions.into_values().collect();
         sessions.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| a.id.cmp(&b.id)));
-        sessions.truncate(ENTRIES_MAX);
         let turn_of = |fact: &FactRecord| {
             let segment = segments
                 .iter()
@@ -305,17 +312,19 @@ impl TopicMap {
         };
         let about: Vec<&FactRecord> =
             facts.iter().copied().filter(|fact| subject.concerns(fact, turn_of(fact))).collect();
-        let commits = list_facts(&facts, FactKind::Commit, 8);
+        let commits = match subject.kind {
+            TopicKind::File => self.list_file_commits(subject, segments),
+            _ => list_facts(&facts, FactKind::Commit, COMMITS_MAX),
+        };
         let decisions = list_facts(&about, FactKind::Decision, 3);
         let problems = self.list_problems(&about);
         let statements = choose_statements(&about, &decisions);
         TopicPage {
             topic: topic.clone(),
             forwarded_from: None,
-            former_names: subject.names.iter().skip(1).map(|(name, _)| name.clone()).collect(),
+            former_names: subject.names().skip(1).map(str::to_owned).collect(),
             weeks: count_weeks(segments.iter().copied()),
             entries,
-            entries_total,
             sessions,
             commits,
             files: if subject.kind == TopicKind::File {
@@ -334,8 +343,7 @@ impl TopicMap {
     fn count_files(&self, segments: &[&SegmentRecord]) -> Vec<PageFile> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for segment in segments {
-            let paths: BTreeSet<String> =
-                segment.changed_files().map(|file| self.renames.newest_name(&file.path)).collect();
+            let paths: BTreeSet<String> = segment.changed_names(&self.renames).collect();
             for path in paths {
                 *counts.entry(path).or_insert(0) += 1;
             }
@@ -343,30 +351,62 @@ impl TopicMap {
         let mut files: Vec<PageFile> =
             counts.into_iter().map(|(path, segments)| PageFile { path, segments }).collect();
         files.sort_by(|a, b| b.segments.cmp(&a.segments).then_with(|| a.path.cmp(&b.path)));
-        files.truncate(ENTRIES_MAX);
         files
     }
 
-    /// Problems, open ones first, then the newest.
-    fn list_problems(&self, facts: &[&FactRecord]) -> Vec<(PageFact, ProblemState)> {
-        let mut problems: Vec<(PageFact, ProblemState)> = Vec::new();
-        for fact in facts.iter().filter(|fact| fact.kind == FactKind::Problem) {
-            let state = if fact.text.contains(FIXED) {
-                ProblemState::Fixed
-            } else {
-                let command = fact.text.split('`').nth(1).unwrap_or_default();
-                self.passed_after(command, fact.at)
-                    .map_or(ProblemState::Open, ProblemState::PassedLater)
-            };
-            let page = page_fact(fact);
-            let signature = error_signature(&page.text);
-            if !problems.iter().any(|(known, _)| error_signature(&known.text) == signature) {
-                problems.push((page, state));
+    /// The commits that followed changes of a file: people often commit in a later turn.
+    fn list_file_commits(
+        &self,
+        subject: &Subject<'_>,
+        segments: &[&SegmentRecord],
+    ) -> Vec<PageFact> {
+        let ids: BTreeSet<&SessionId> = segments.iter().map(|segment| &segment.session).collect();
+        let mut sessions: BTreeMap<&SessionId, Vec<&SegmentRecord>> = BTreeMap::new();
+        for segment in self.segments.iter().filter(|segment| ids.contains(&segment.session)) {
+            sessions.entry(&segment.session).or_default().push(segment);
+        }
+        let mut commits: Vec<&FactRecord> = Vec::new();
+        for mut segments in sessions.into_values() {
+            segments.sort_by_key(|segment| (segment.first_at, segment.number));
+            let mut is_pending = false;
+            for segment in segments {
+                for (index, turn) in segment.turns.iter().enumerate() {
+                    let changed = subject.changes_in(turn).map(|file| file.number).min();
+                    let made = segment.facts.iter().filter(|fact| {
+                        fact.kind == FactKind::Commit
+                            && fact.turn == index
+                            && (is_pending || changed.is_some_and(|first| first <= fact.number))
+                    });
+                    let before = commits.len();
+                    commits.extend(made);
+                    is_pending = (is_pending || changed.is_some()) && commits.len() == before;
+                }
             }
         }
-        problems.sort_by_key(|(fact, state)| {
-            (*state != ProblemState::Open, std::cmp::Reverse((fact.at, fact.number)))
+        list_facts(&commits, FactKind::Commit, COMMITS_MAX)
+    }
+
+    /// Problems, open ones first, then the newest. Of a problem that came back the latest counts.
+    fn list_problems(&self, facts: &[&FactRecord]) -> Vec<(PageFact, ProblemState)> {
+        let mut latest: Vec<&FactRecord> =
+            facts.iter().copied().filter(|fact| fact.kind == FactKind::Problem).collect();
+        latest.sort_by_key(|fact| std::cmp::Reverse((fact.at, fact.number)));
+        let mut seen = BTreeSet::new();
+        // How it ended is no part of the problem.
+        latest.retain(|fact| {
+            seen.insert(error_signature(fact.text.split(OUTCOME).next().unwrap_or_default()))
         });
+        let state = |fact: &FactRecord| {
+            if fact.text.contains(FIXED) {
+                return ProblemState::Fixed;
+            }
+            let command = fact.text.split('`').nth(1).unwrap_or_default();
+            self.passed_after(command, fact.at)
+                .map_or(ProblemState::Open, ProblemState::PassedLater)
+        };
+        let mut problems: Vec<(PageFact, ProblemState)> =
+            latest.into_iter().map(|fact| (page_fact(fact), state(fact))).collect();
+        problems.sort_by_key(|(_, state)| *state != ProblemState::Open);
         problems.truncate(STATEMENTS_MAX);
         problems
     }

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, NodeId, SessionId};
 
+use crate::path::{Moment, Renames};
+
 /// A segment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SegmentRecord {
@@ -46,7 +48,13 @@ impl SegmentRecord {
     /// The files that it changed, with repetitions.
     pub fn changed_files(&self) -> impl Iterator<Item = &FileRecord> {
         let turns = self.turns.iter().filter(|turn| turn.is_focused());
-        turns.flat_map(|turn| &turn.files).filter(|file| file.action != FileAction::Read)
+        turns.flat_map(TurnRecord::changed_files)
+    }
+
+    /// The names that the files have today that it changed, with repetitions.
+    pub(crate) fn changed_names(&self, renames: &Renames) -> impl Iterator<Item = String> {
+        let turns = self.turns.iter().filter(|turn| turn.is_focused());
+        turns.flat_map(|turn| turn.changed_names(renames))
     }
 }
 
@@ -83,8 +91,22 @@ pub struct TurnRecord {
 impl TurnRecord {
     /// Whether it changed few enough files for each of them to be informative.
     pub(crate) fn is_focused(&self) -> bool {
-        let changed = self.files.iter().filter(|file| file.action != FileAction::Read);
-        changed.count() <= crate::limits::TURN_FILES_MAX
+        self.changed_files().count() <= crate::limits::TURN_FILES_MAX
+    }
+
+    pub(crate) fn changed_files(&self) -> impl Iterator<Item = &FileRecord> {
+        self.files.iter().filter(|file| file.action != FileAction::Read)
+    }
+
+    /// The names that the files have today that it changed.
+    pub(crate) fn changed_names(&self, renames: &Renames) -> impl Iterator<Item = String> {
+        self.changed_files().map(|file| renames.name_after(&file.path, self.moment_of(file)))
+    }
+
+    /// When a file was first touched: the beginning of the turn, or its last rename before that.
+    pub(crate) fn moment_of(&self, file: &FileRecord) -> Moment {
+        let before = self.moves.iter().filter(|one| one.number < file.number);
+        (before.map(|one| one.at).fold(self.at, Millis::max), file.number)
     }
 }
 

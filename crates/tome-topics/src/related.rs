@@ -37,7 +37,7 @@ impl TopicMap {
     fn related_groups(&self, id: &str, segments: &BTreeSet<usize>) -> Vec<(usize, RelatedTopic)> {
         let rare = |kind: TopicKind| {
             let all = self.segments.len();
-            self.named.iter().filter(move |topic| topic.kind == kind && is_rare(topic, all))
+            self.named_of(kind).iter().filter(move |topic| is_rare(topic, all))
         };
         let touches = |indexes: &[usize]| indexes.iter().any(|index| segments.contains(index));
         let files: Vec<&[usize]> = rare(TopicKind::File)
@@ -69,12 +69,7 @@ impl TopicMap {
         let mut together: BTreeMap<String, usize> = BTreeMap::new();
         for segment in segments.iter().filter_map(|index| self.segments.get(*index)) {
             for turn in segment.turns.iter().filter(|turn| turn.is_focused()) {
-                let changed: BTreeSet<String> = turn
-                    .files
-                    .iter()
-                    .filter(|file| file.action != tome_model::FileAction::Read)
-                    .map(|file| self.renames.newest_name(&file.path))
-                    .collect();
+                let changed: BTreeSet<String> = turn.changed_names(&self.renames).collect();
                 if changed.contains(&named.name) {
                     for other in changed.into_iter().filter(|path| *path != named.name) {
                         *together.entry(other).or_insert(0) += 1;

@@ -1,6 +1,7 @@
 //! Finds topics by words, by time, and by what several moments have in common.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use tome_model::Millis;
 use tome_text::{StopClass, is_stop_word, stem};
@@ -72,7 +73,7 @@ impl TopicMap {
     ) -> Option<Topic> {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         for (session, at) in moments {
-            let is_it = |segment: &SegmentRecord| {
+            let is_it = |segment: &Arc<SegmentRecord>| {
                 segment.session.as_str() == session
                     && (segment.first_at..=segment.last_at).contains(&at)
             };

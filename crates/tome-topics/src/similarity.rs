@@ -1,5 +1,7 @@
 //! Nearest neighbors of every segment by vector.
 
+use std::sync::Arc;
+
 use crate::graph_weights::GraphWeights;
 use crate::limits::ONE;
 use crate::record::SegmentRecord;
@@ -19,14 +21,12 @@ const THRESHOLDS: (f32, f32) = (0.45, 0.85);
 /// Returns edges between segments whose texts are more alike than chance: each segment's nearest
 /// neighbors, with weights up to [`ONE`]. `segments` are sorted by id.
 pub(crate) fn find_similar(
-    segments: &[SegmentRecord],
+    segments: &[Arc<SegmentRecord>],
+    threshold: Option<f32>,
     weights: &GraphWeights,
 ) -> Vec<(usize, usize, i64)> {
     let packed = pack_vectors(segments);
-    if packed.len() < 2 {
-        return Vec::new();
-    }
-    let least = calibrate(&packed);
+    let Some(least) = threshold.filter(|_| packed.len() > 1) else { return Vec::new() };
     let nearest = find_nearest(&packed, least, weights.neighbors);
     let mut edges: Vec<(usize, usize, f32)> = Vec::new();
     for (row, found) in nearest.iter().enumerate() {
@@ -48,20 +48,19 @@ pub(crate) fn find_similar(
 /// Returns the nearest neighbors of one segment, with weights up to [`ONE`].
 pub(crate) fn find_similar_to(
     index: usize,
-    segments: &[SegmentRecord],
+    segments: &[Arc<SegmentRecord>],
+    threshold: Option<f32>,
     weights: &GraphWeights,
 ) -> Vec<(usize, i64)> {
-    let packed = pack_vectors(segments);
-    let Ok(row) = packed.binary_search_by_key(&index, |(index, _)| *index) else {
+    let Some(own) = segments.get(index).and_then(|one| PackedVector::new(&one.vector)) else {
         return Vec::new();
     };
-    let Some((_, own)) = packed.get(row) else { return Vec::new() };
-    let least = calibrate(&packed);
+    let Some(least) = threshold else { return Vec::new() };
     let mut nearest = vec![Vec::new()];
-    for (other, vector) in packed.iter().filter(|(other, _)| *other != index) {
-        let similarity = own.similarity(vector);
+    for (other, segment) in segments.iter().enumerate().filter(|(other, _)| *other != index) {
+        let similarity = own.similarity_to(&segment.vector);
         if similarity >= least {
-            keep_nearest(&mut nearest, (0, *other), similarity, weights.neighbors);
+            keep_nearest(&mut nearest, (0, other), similarity, weights.neighbors);
         }
     }
     let nearest = nearest.into_iter().flatten();
@@ -70,7 +69,14 @@ pub(crate) fn find_similar_to(
         .collect()
 }
 
-fn pack_vectors(segments: &[SegmentRecord]) -> Vec<(usize, PackedVector<'_>)> {
+/// The similarity that unrelated ones of these segments rarely reach; `None` for fewer than two
+/// vectors.
+pub(crate) fn calibrate_segments(segments: &[Arc<SegmentRecord>]) -> Option<f32> {
+    let packed = pack_vectors(segments);
+    (packed.len() > 1).then(|| calibrate(&packed))
+}
+
+fn pack_vectors(segments: &[Arc<SegmentRecord>]) -> Vec<(usize, PackedVector<'_>)> {
     let packed = segments.iter().enumerate();
     packed
         .filter_map(|(index, segment)| Some((index, PackedVector::new(&segment.vector)?)))

@@ -48,6 +48,15 @@ impl<'a> PackedVector<'a> {
         to_f32(dot(self.values, other.values)) / (self.length * other.length)
     }
 
+    /// Cosine similarity to a vector that is compared only once; 0 for one without direction.
+    pub(crate) fn similarity_to(&self, other: &[i8]) -> f32 {
+        let squares = dot(other, other);
+        if self.values.len() != other.len() || squares == 0 {
+            return 0.0;
+        }
+        to_f32(dot(self.values, other)) / (self.length * to_f32(squares).sqrt())
+    }
+
     pub(crate) fn dimensions(&self) -> usize {
         self.values.len()
     }

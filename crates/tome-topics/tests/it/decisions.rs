@@ -77,3 +77,16 @@ fn a_decision_that_may_not_hold_is_left_out() {
     assert_eq!(map.last_decision("src/lexer.rs").unwrap().later, ["Documented the module"]);
     assert!(map.last_decision("src/lexer.rs").unwrap().fact.at > Millis(0));
 }
+
+/// Later work of other sessions is named if it speaks of the subject, whatever files it changed.
+#[test]
+fn later_work_on_the_subject_is_named() {
+    let text = "Let's go with bincode for the snapshot files in src/lexer.rs";
+    let mut other = session(9, FactKind::Outcome, 5, "The snapshots are JSON now, without bincode");
+    other.turns[0].files.clear();
+    let mut elsewhere = session(12, FactKind::Outcome, 5, "The lexer is documented");
+    elsewhere.turns[0].files.clear();
+    let map = build(&[decision(1, 8, text), other.clone(), elsewhere]);
+    let found = map.last_decision("src/lexer.rs").unwrap();
+    assert_eq!(found.later_work, [(other.session, other.first_at, other.last_at)]);
+}

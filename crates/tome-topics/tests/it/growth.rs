@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use proptest::prelude::*;
 use tome_model::{FileAction, Millis};
-use tome_topics::{FileLookup, FileRecord, GroupIds, SegmentRecord, TopicKind, TopicMap};
+use tome_topics::{
+    ErrorRecord, FileLookup, FileRecord, GroupIds, MoveRecord, SegmentRecord, TopicKind, TopicMap,
+};
 
 use crate::generated::*;
 
@@ -48,6 +51,86 @@ fn a_new_segment_joins_the_nearest_group() {
     assert_eq!(later.status().segments, 23);
     assert_eq!(group_of(&later, known[0].id.as_str()), group_of(&map, known[0].id.as_str()));
     assert_eq!(later.group_ids().groups.len(), 3);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// Segments that join one by one, change and are dropped give the same files, commands, errors and
+    /// branches as a rebuild. They are in a group only with segments that a rebuild groups with them,
+    /// and clustering again gives what a rebuild gives.
+    #[test]
+    fn joining_agrees_with_a_rebuild(
+        works in proptest::collection::vec(0_usize..5, 10..40),
+        steps in proptest::collection::vec((any::<usize>(), 0_u8..8), 1..20),
+    ) {
+        let mut segments: Vec<SegmentRecord> =
+            works.iter().enumerate().map(|(number, work)| segment(number * 2, *work)).collect();
+        let mut map = build(&segments);
+        for (step, (seed, action)) in steps.into_iter().enumerate() {
+            let at = seed % segments.len();
+            let (mut changed, mut dropped) = (Vec::new(), BTreeSet::new());
+            match action {
+                0 => dropped = [segments.remove(at).id.as_str().to_owned()].into(),
+                1 | 2 => {
+                    let error = ErrorRecord {
+                        text: format!("overflow at line {seed}"),
+                        command: "cargo test".to_owned(),
+                        number: 3,
+                    };
+                    segments[at].turns[0].errors.push(error);
+                    changed.push(segments[at].clone());
+                }
+                3 => {
+                    let (from, to) = ("src/widget0.rs".to_owned(), format!("src/moved{step}.rs"));
+                    let (number, at_ms) = (segments[at].number + 2, segments[at].first_at);
+                    let moved = MoveRecord { from, to, number, at: at_ms };
+                    segments[at].turns[0].moves.push(moved);
+                    changed.push(segments[at].clone());
+                }
+                // Before, between and after the known ones.
+                _ => {
+                    let new = segment(seed % 80 * 2 + 1, seed % 5);
+                    segments.retain(|one| one.id != new.id);
+                    segments.push(new.clone());
+                    changed.push(new);
+                }
+            }
+            if segments.is_empty() {
+                break;
+            }
+            map = map.join(changed, &dropped);
+        }
+        let rebuilt = TopicMap::build(segments, map.group_ids());
+        prop_assert_eq!(map.status().named, rebuilt.status().named);
+        prop_assert_eq!(map.status().segments, rebuilt.status().segments);
+        for kind in TopicKind::ALL.into_iter().filter(|kind| *kind != TopicKind::Group) {
+            prop_assert_eq!(map.top(kind, 500), rebuilt.top(kind, 500));
+        }
+        for file in map.top(TopicKind::File, 500) {
+            let (one, other) = (map.page(&file.id).unwrap(), rebuilt.page(&file.id).unwrap());
+            prop_assert_eq!((one.entries, one.commits), (other.entries, other.commits));
+        }
+        let again = map.cluster_again(map.group_ids());
+        prop_assert_eq!(again.group_ids(), rebuilt.group_ids());
+        prop_assert_eq!(again.top(TopicKind::Group, 99), rebuilt.top(TopicKind::Group, 99));
+    }
+
+    /// Where every kind of work has a group already, new segments are where a rebuild puts them.
+    #[test]
+    fn joined_segments_are_in_the_group_of_a_rebuild(
+        works in proptest::collection::vec(0_usize..3, 1..16),
+    ) {
+        let mut segments: Vec<SegmentRecord> =
+            (0..24).map(|number| segment(number, number % 3)).collect();
+        let mut map = build(&segments);
+        for (step, work) in works.into_iter().enumerate() {
+            let new = segment(30 + step, work);
+            segments.push(new.clone());
+            map = map.join(vec![new], &BTreeSet::new());
+        }
+        prop_assert_eq!(memberships(&map), memberships(&build(&segments)));
+    }
 }
 
 #[test]

@@ -165,12 +165,188 @@ fn a_file_page_follows_renames() {
     assert_eq!(page.topic.label, "lib/gadget.rs");
     assert_eq!(page.forwarded_from.as_deref(), Some("src/widget0.rs"));
     assert_eq!(page.former_names, ["src/widget0.rs"]);
-    assert_eq!(page.entries_total, 6);
+    assert_eq!(page.entries.len(), 6);
     assert!(page.entries.iter().any(|entry| entry.detail.contains("renamed from src/widget0.rs")));
     assert_eq!(page.decisions.len(), 2, "about both names");
     let FileLookup::Found(by_base) = map.file_page("gadget.rs") else { panic!("not found") };
     assert_eq!(by_base.topic, page.topic);
     assert!(matches!(map.file_page("gadgets.rs"), FileLookup::Unknown(_)));
+}
+
+fn rename(from: &str, to: &str, number: u64, at: Millis) -> MoveRecord {
+    MoveRecord { from: from.to_owned(), to: to.to_owned(), number, at }
+}
+
+fn page_of(map: &TopicMap, path: &str) -> tome_topics::TopicPage {
+    let FileLookup::Found(page) = map.file_page(path) else { panic!("no page of {path}") };
+    *page
+}
+
+/// Segments that change `src/date.rs` until the fourth renames it to `src/calendar.rs`.
+fn renamed() -> Vec<SegmentRecord> {
+    let mut segments: Vec<SegmentRecord> = (0..8).map(|number| segment(number, 0)).collect();
+    for (number, one) in segments.iter_mut().enumerate() {
+        let file = &mut one.turns[0].files[0];
+        file.path = if number < 4 { "src/date.rs" } else { "src/calendar.rs" }.to_owned();
+        one.facts[0].text = "Parse dates in date.rs by hand because it is faster".to_owned();
+        one.facts[0].weight = if number == 0 { 8 } else { 1 };
+        if number > 0 {
+            one.facts.clear();
+        }
+    }
+    let at = Millis(segments[3].first_at.0 + 30_000);
+    segments[3].turns[0].moves.push(rename("src/date.rs", "src/calendar.rs", 36, at));
+    segments
+}
+
+#[test]
+fn reads_of_an_old_name_do_not_undo_a_rename() {
+    let mut segments = renamed();
+    let mut read = segments[6].turns[0].files[0].clone();
+    (read.path, read.action) = ("src/date.rs".to_owned(), FileAction::Read);
+    segments[6].turns[0].files.push(read);
+    let map = build(&segments);
+    let page = page_of(&map, "src/date.rs");
+    assert_eq!((page.topic.label.as_str(), page.entries.len()), ("src/calendar.rs", 8));
+    assert_eq!(page.decisions.len(), 1);
+    assert!(map.last_decision("src/calendar.rs").is_some());
+    assert_eq!(map.last_decision("src/date.rs"), None, "an edit would create another file");
+}
+
+#[test]
+fn a_new_file_under_an_old_name_has_its_own_history() {
+    let mut segments = renamed();
+    for (one, action) in segments[6..].iter_mut().zip([FileAction::Created, FileAction::Changed]) {
+        one.turns[0].files[0].path = "src/date.rs".to_owned();
+        one.turns[0].files[0].action = action;
+    }
+    let map = build(&segments);
+    let (old, new) = (page_of(&map, "src/calendar.rs"), page_of(&map, "src/date.rs"));
+    assert_eq!((old.entries.len(), new.entries.len()), (6, 2));
+    assert_eq!((old.former_names.len(), new.former_names.len()), (1, 0));
+    assert_eq!((old.decisions.len(), new.decisions.len()), (1, 0));
+    assert_eq!(map.last_decision("src/date.rs"), None);
+    assert!(map.last_decision("src/calendar.rs").is_some());
+    // Within one turn the order of its events counts.
+    let mut segments = renamed();
+    segments.truncate(5);
+    let mut again = segments[3].turns[0].files[0].clone();
+    (again.action, again.number) = (FileAction::Created, 38);
+    segments[3].turns[0].files.push(again);
+    let map = build(&segments);
+    assert_eq!(page_of(&map, "src/date.rs").entries[0].detail, "created");
+}
+
+#[test]
+fn a_rename_that_was_undone_outside_does_not_count() {
+    let mut segments = renamed();
+    for one in &mut segments[4..] {
+        one.turns[0].files[0].path = "src/date.rs".to_owned();
+    }
+    let map = build(&segments);
+    let page = page_of(&map, "src/date.rs");
+    assert_eq!((page.topic.label.as_str(), page.entries.len()), ("src/date.rs", 8));
+    assert_eq!(map.last_decision("src/date.rs"), None, "it may be another file");
+}
+
+#[test]
+fn a_session_that_only_renames_is_listed() {
+    let mut segments = renamed();
+    segments[3].turns[0].files.clear();
+    // A folder is renamed, too.
+    let mut folder = segment(8, 5);
+    folder.turns[0].files.clear();
+    let at = folder.first_at;
+    folder.turns[0].moves.push(rename("src", "lib", 86, at));
+    let mut alone = segment(9, 5);
+    alone.turns[0].files.clear();
+    alone.turns[0].moves.push(rename("util.py", "core/util.py", 96, alone.first_at));
+    segments.extend([folder, alone]);
+    let map = build(&segments);
+    let page = page_of(&map, "src/date.rs");
+    assert_eq!(page.topic.label, "lib/calendar.rs");
+    assert_eq!(page.former_names, ["src/calendar.rs", "src/date.rs"]);
+    let details: Vec<&str> = page.entries.iter().map(|entry| entry.detail.as_str()).collect();
+    assert_eq!(details[0], "renamed from src/calendar.rs");
+    assert!(details.contains(&"renamed from src/date.rs"), "{details:?}");
+    assert_eq!(page_of(&map, "util.py").entries[0].detail, "renamed from util.py");
+}
+
+#[test]
+fn commits_of_a_later_turn_are_listed() {
+    let mut segments: Vec<SegmentRecord> = (0..6).map(|number| segment(number, 0)).collect();
+    let session = segments[0].session.clone();
+    let commit = |one: &mut SegmentRecord, text: &str| {
+        let (at, number) = (one.first_at, one.number + 4);
+        let text = text.to_owned();
+        one.facts.push(FactRecord { kind: FactKind::Commit, text, weight: 5, number, at, turn: 0 });
+    };
+    // The second to fourth segment change no file, and one of them is of another session.
+    for one in &mut segments[1..4] {
+        one.turns[0].files.clear();
+        one.session = session.clone();
+    }
+    segments[2].session = segments[5].session.clone();
+    commit(&mut segments[1], "Committed: make the widget faster");
+    commit(&mut segments[2], "Committed: elsewhere");
+    commit(&mut segments[3], "Committed: something else");
+    let page = page_of(&build(&segments), "src/widget0.rs");
+    let commits: Vec<&str> = page.commits.iter().map(|fact| fact.text.as_str()).collect();
+    assert_eq!(commits, ["Committed: make the widget faster"]);
+}
+
+#[test]
+fn a_folder_is_no_file() {
+    let map = build(&[segment(0, 0), segment(1, 1)]);
+    let FileLookup::Folder { id, files, files_total } = map.file_page("src") else {
+        panic!("no folder")
+    };
+    assert_eq!((id.as_deref(), files_total), (Some("folder:src/"), 2));
+    assert_eq!(files, ["src/widget0.rs", "src/widget1.rs"]);
+    let FileLookup::Folder { files_total, .. } = map.file_page(".") else { panic!("no root") };
+    assert_eq!(files_total, 3);
+    assert!(matches!(map.file_page("sr"), FileLookup::Unknown(_)));
+}
+
+#[test]
+fn agents_and_verbs_are_no_labels() {
+    let mut segments: Vec<SegmentRecord> =
+        (0..12).map(|number| segment(number, number / 6)).collect();
+    for one in &mut segments {
+        one.turns[0].files[0].path = format!("hooks/claude/{}", one.turns[0].files[0].path);
+        one.title = "Rework and improve the worker of Claude".to_owned();
+        one.terms = ["claude", "Rework", "Edited", "claude-code"].map(str::to_owned).to_vec();
+    }
+    for topic in build(&segments).top(TopicKind::Group, 9) {
+        let label = topic.label.to_lowercase();
+        let words: Vec<&str> = label.split(", ").collect();
+        for word in ["claude", "claude-code", "rework", "edited", "improve worker"] {
+            assert!(!words.contains(&word), "{label}");
+        }
+    }
+}
+
+#[test]
+fn a_problem_that_came_back_is_open() {
+    let mut segments: Vec<SegmentRecord> = (0..3).map(|number| segment(number, 0)).collect();
+    segments[1].turns[0].commands[0].number = 15;
+    segments[2].turns[0].commands.clear();
+    for (index, end) in [(0, " — passed in a later run"), (2, "")] {
+        let one = &mut segments[index];
+        let (number, at) = (one.number + 3, Millis(one.first_at.0 + 1));
+        let text = format!("`cargo test` failed: overflow at widget0.rs:{index}{end}");
+        one.facts.push(FactRecord {
+            kind: FactKind::Problem,
+            text,
+            weight: 6,
+            number,
+            at,
+            turn: 0,
+        });
+    }
+    let page = page_of(&build(&segments), "src/widget0.rs");
+    assert_eq!(page.problems.len(), 1, "{:?}", page.problems);
+    assert_eq!((page.problems[0].1, page.problems[0].0.number), (ProblemState::Open, 24));
 }
 
 #[test]
