@@ -58,14 +58,3 @@ pub(crate) fn find_topic_groups(
     });
     (groups.collect(), group_ids)
 }
-
-/// The indexes of segments, which are sorted by id.
-pub(crate) fn find_indexes<'a>(
-    segments: &[Arc<SegmentRecord>],
-    ids: impl Iterator<Item = &'a str>,
-) -> Vec<usize> {
-    let index = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
-    let mut indexes: Vec<usize> = ids.filter_map(index).collect();
-    indexes.sort_unstable();
-    indexes
-}

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::builder::{TopicMap, sort_segments};
 use crate::graph::edges_of;
 use crate::graph_weights::GraphWeights;
-use crate::group::{Group, find_indexes};
+use crate::group::Group;
 use crate::group_ids::GroupIds;
 use crate::label::label_groups;
 use crate::named::{
@@ -17,7 +17,7 @@ use crate::named::{
     segment_names,
 };
 use crate::path::Renames;
-use crate::record::{SegmentRecord, TurnRecord};
+use crate::record::{SegmentRecord, TurnRecord, find_indexes};
 use crate::similarity::calibrate_segments;
 
 impl TopicMap {

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use tome_model::{FileAction, hash_parts};
 
-use crate::group::find_indexes;
 use crate::path::{Renames, base_name, folder_of};
-use crate::record::SegmentRecord;
+use crate::record::{SegmentRecord, find_indexes};
 
 /// The kind of a topic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -139,7 +138,7 @@ pub(crate) fn segment_names(
     renames: &Renames,
 ) -> BTreeSet<(TopicKind, String)> {
     let mut names = BTreeSet::new();
-    for path in segment.changed_names(renames) {
+    for path in renames.names_changed_by(segment) {
         names.extend(folder_of(&path).map(|folder| (TopicKind::Folder, folder.to_owned())));
         names.insert((TopicKind::File, path));
     }

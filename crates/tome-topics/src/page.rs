@@ -150,7 +150,7 @@ impl Subject<'_> {
             TopicKind::Group | TopicKind::Branch | TopicKind::Symbol => None,
             TopicKind::File => self.describe_file(turn),
             TopicKind::Folder => {
-                let changed = turn.changed_names(self.renames).filter(|_| turn.is_focused());
+                let changed = self.renames.changed_names(turn).filter(|_| turn.is_focused());
                 let files: BTreeSet<String> =
                     changed.filter(|path| folder_of(path) == Some(self.name)).collect();
                 let names: Vec<&str> = files.iter().take(2).map(|path| base_name(path)).collect();
@@ -343,7 +343,7 @@ impl TopicMap {
     fn count_files(&self, segments: &[&SegmentRecord]) -> Vec<PageFile> {
         let mut counts: BTreeMap<String, u64> = BTreeMap::new();
         for segment in segments {
-            let paths: BTreeSet<String> = segment.changed_names(&self.renames).collect();
+            let paths: BTreeSet<String> = self.renames.names_changed_by(segment).collect();
             for path in paths {
                 *counts.entry(path).or_insert(0) += 1;
             }

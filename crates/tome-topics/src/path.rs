@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tome_model::{FileAction, Millis};
 
 use crate::limits::RENAMES_MAX;
-use crate::record::SegmentRecord;
+use crate::record::{Moment, SegmentRecord, TurnRecord};
 
 /// Folders that hold worktrees of the same repository.
 const WORKTREES: [&str; 3] = [".claude/worktrees/", ".worktrees/", "worktrees/"];
@@ -63,9 +63,6 @@ pub(crate) fn folder_of(path: &str) -> Option<&str> {
     let base = base_name(path);
     path.trim_end_matches('/').strip_suffix(base).filter(|folder| !folder.is_empty())
 }
-
-/// When something happened: the time, then the number of the event.
-pub(crate) type Moment = (Millis, u64);
 
 /// A file or folder that was renamed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -166,6 +163,17 @@ impl Renames {
             name = to;
         }
         name
+    }
+
+    /// The names that the files have today that a turn changed.
+    pub(crate) fn changed_names(&self, turn: &TurnRecord) -> impl Iterator<Item = String> {
+        turn.changed_files().map(|file| self.name_after(&file.path, turn.moment_of(file)))
+    }
+
+    /// The names that the files have today that a segment changed, with repetitions.
+    pub(crate) fn names_changed_by(&self, segment: &SegmentRecord) -> impl Iterator<Item = String> {
+        let turns = segment.turns.iter().filter(|turn| turn.is_focused());
+        turns.flat_map(|turn| self.changed_names(turn))
     }
 
     /// The names of today of the files that once had a name, those that lost it last first.

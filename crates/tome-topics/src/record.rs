@@ -1,9 +1,12 @@
 //! A segment as topics see it: what it touched, ran and decided, with the events that show it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, NodeId, SessionId};
 
-use crate::path::{Moment, Renames};
+/// When something happened: the time, then the number of the event.
+pub(crate) type Moment = (Millis, u64);
 
 /// A segment of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,12 +53,6 @@ impl SegmentRecord {
         let turns = self.turns.iter().filter(|turn| turn.is_focused());
         turns.flat_map(TurnRecord::changed_files)
     }
-
-    /// The names that the files have today that it changed, with repetitions.
-    pub(crate) fn changed_names(&self, renames: &Renames) -> impl Iterator<Item = String> {
-        let turns = self.turns.iter().filter(|turn| turn.is_focused());
-        turns.flat_map(|turn| turn.changed_names(renames))
-    }
 }
 
 /// A turn of a segment.
@@ -96,11 +93,6 @@ impl TurnRecord {
 
     pub(crate) fn changed_files(&self) -> impl Iterator<Item = &FileRecord> {
         self.files.iter().filter(|file| file.action != FileAction::Read)
-    }
-
-    /// The names that the files have today that it changed.
-    pub(crate) fn changed_names(&self, renames: &Renames) -> impl Iterator<Item = String> {
-        self.changed_files().map(|file| renames.name_after(&file.path, self.moment_of(file)))
     }
 
     /// When a file was first touched: the beginning of the turn, or its last rename before that.
@@ -175,4 +167,15 @@ pub struct FactRecord {
     pub at: Millis,
     /// Index of its turn in the segment.
     pub turn: usize,
+}
+
+/// The indexes of segments, which are sorted by id.
+pub(crate) fn find_indexes<'a>(
+    segments: &[Arc<SegmentRecord>],
+    ids: impl Iterator<Item = &'a str>,
+) -> Vec<usize> {
+    let index = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
+    let mut indexes: Vec<usize> = ids.filter_map(index).collect();
+    indexes.sort_unstable();
+    indexes
 }

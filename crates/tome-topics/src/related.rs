@@ -69,7 +69,7 @@ impl TopicMap {
         let mut together: BTreeMap<String, usize> = BTreeMap::new();
         for segment in segments.iter().filter_map(|index| self.segments.get(*index)) {
             for turn in segment.turns.iter().filter(|turn| turn.is_focused()) {
-                let changed: BTreeSet<String> = turn.changed_names(&self.renames).collect();
+                let changed: BTreeSet<String> = self.renames.changed_names(turn).collect();
                 if changed.contains(&named.name) {
                     for other in changed.into_iter().filter(|path| *path != named.name) {
                         *together.entry(other).or_insert(0) += 1;
