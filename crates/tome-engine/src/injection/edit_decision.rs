@@ -7,7 +7,7 @@ use tome_ledger::{EventRange, ScanDirection};
 use tome_model::{Event, EventKind, Millis, SessionId};
 use tome_recall::Claim;
 use tome_text::{content_stems, stem};
-use tome_topics::{FileDecision, resolve_repository_path};
+use tome_topics::{FileDecision, resolve_repository_path, subject_words};
 
 use super::Injector;
 use super::compose::InjectionText;
@@ -29,6 +29,25 @@ const CHANGE_WORDS: [&str; 12] = [
     "instead", "switch", "replace", "rather", "change", "revert", "drop", "remove", "undo",
     "migrate", "rewrite", "rethink",
 ];
+/// Those of them with which an agent says so; the others are in every report.
+const SWITCH_WORDS: [&str; 5] = ["switch", "replace", "revert", "drop", "migrate"];
+/// Phrases that call something a mistake or say that it is gone.
+const REGRET_PHRASES: [&str; 12] = [
+    "mistake",
+    "was wrong",
+    "were wrong",
+    "is wrong",
+    "bad idea",
+    "bad choice",
+    "regret",
+    "no longer",
+    "any more",
+    "anymore",
+    "abandon",
+    "away from",
+];
+/// Words of a decision that a sentence about it shares.
+const SHARED_WORDS_MIN: usize = 2;
 /// Characters of a decision, longest first: the first that fits the budget is used.
 const TEXT_CHARS: [usize; 5] = [180, 150, 120, 90, 60];
 const NAME_CHARS_MAX: usize = 40;
@@ -100,7 +119,8 @@ impl Injector {
         self.topics.load(project).map(drop)
     }
 
-    /// Whether a decision of another session was not taken back there, later or in this session.
+    /// Whether a decision of another session was not taken back: there, in any later session, or in
+    /// this one.
     fn holds(
         &self,
         project: &str,
@@ -110,21 +130,23 @@ impl Injector {
         if decision.session == *session {
             return Ok(false);
         }
-        let Some(claim) = Claim::read(&decision.fact.text) else { return Ok(true) };
-        if decision.later.iter().any(|text| claim.is_retracted_by(text)) {
+        let claim = DecisionClaim::read(decision);
+        if decision.later.iter().any(|text| claim.is_taken_back(text, false)) {
             return Ok(false);
         }
         let Some(path) = self.stores.find_store_path(project) else { return Ok(false) };
         let store = self.stores.open(&path)?;
-        let later = find_message(&store, &decision.session, decision.fact.at, &|_, sentence| {
-            claim.is_retracted_by(sentence)
-        })?;
-        let words = content_stems(&decision.fact.text);
-        let now = find_message(&store, session, Millis(0), &|event, sentence| {
-            claim.is_retracted_by(sentence)
-                || event.kind == EventKind::UserMessage && asks_for_change(sentence, &words)
-        })?;
-        Ok(!later && !now)
+        let after = Millis(decision.fact.at.0.saturating_add(1));
+        let own = (decision.session.clone(), after, Millis(u64::MAX));
+        let now = (session.clone(), Millis(0), Millis(u64::MAX));
+        let later = decision.later_work.iter().filter(|(later, ..)| later != session);
+        let later = later.map(|(later, first, last)| (later.clone(), after.max(*first), *last));
+        for (session, from, to) in [now, own].into_iter().chain(later) {
+            if is_taken_back_in(&store, &session, (from, to), &claim)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     fn render_decision(
@@ -146,36 +168,79 @@ impl Injector {
     }
 }
 
-/// Whether a session has a message after a time with a sentence of which a test is true.
-fn find_message(
+/// A decision in the forms in which later messages are compared with it.
+struct DecisionClaim {
+    statement: Option<Claim>,
+    subject: BTreeSet<String>,
+}
+
+impl DecisionClaim {
+    fn read(decision: &FileDecision) -> Self {
+        let text = &decision.fact.text;
+        let mut subject = subject_words(text, std::iter::once(decision.path.as_str()));
+        subject.retain(|known| CHANGE_WORDS.iter().all(|word| stem(word).as_ref() != known));
+        Self { statement: Claim::read(text), subject }
+    }
+
+    /// Whether a message takes the decision back: it says the opposite, calls it a mistake, or asks
+    /// for something else. A sentence and the next one are read together.
+    fn is_taken_back(&self, message: &str, is_by_user: bool) -> bool {
+        let sentences = tome_text::split_sentences(message);
+        let change: &[&str] = if is_by_user { &CHANGE_WORDS } else { &SWITCH_WORDS };
+        (0..sentences.len()).any(|at| {
+            let Some(sentence) = sentences.get(at) else { return false };
+            let next = sentences.get(at + 1).copied().unwrap_or_default();
+            if sentence.contains('?') {
+                return is_by_user && self.asks_for_change(sentence, change);
+            }
+            self.statement.as_ref().is_some_and(|claim| claim.is_retracted_by(sentence))
+                || self.regrets(sentence)
+                || self.asks_for_change(sentence, change)
+                || !next.contains('?')
+                    && self.asks_for_change(&format!("{sentence} {next}"), change)
+        })
+    }
+
+    fn regrets(&self, sentence: &str) -> bool {
+        let lower = sentence.to_lowercase();
+        REGRET_PHRASES.iter().any(|phrase| lower.contains(phrase))
+            && self.count_shared(&content_stems(sentence)) > 0
+    }
+
+    fn asks_for_change(&self, text: &str, change: &[&str]) -> bool {
+        let words = content_stems(text);
+        let enough = self.subject.len().clamp(1, SHARED_WORDS_MIN);
+        change.iter().any(|word| words.contains(stem(word).as_ref()))
+            && self.count_shared(&words) >= enough
+    }
+
+    fn count_shared(&self, words: &BTreeSet<String>) -> usize {
+        self.subject.intersection(words).count()
+    }
+}
+
+/// Whether a message of a session in a span of time takes a decision back.
+fn is_taken_back_in(
     store: &Store,
     session: &SessionId,
-    since: Millis,
-    test: &dyn Fn(&Event, &str) -> bool,
+    (from, to): (Millis, Millis),
+    claim: &DecisionClaim,
 ) -> Result<bool, HomeError> {
     let range = EventRange {
         session: Some(session.clone()),
-        from: Some(Millis(since.0.saturating_add(1))),
+        from: Some(from),
+        to: (to.0 < u64::MAX).then(|| Millis(to.0.saturating_add(1))),
         direction: ScanDirection::Backward,
         ..EventRange::default()
     };
     for pair in store.events(&range).take(EVENTS_MAX) {
         let (_, event) = pair?;
-        if is_message(&event) {
-            let text = tome_model::truncate_to(&event.text, MESSAGE_BYTES_MAX);
-            if tome_text::split_sentences(text).iter().any(|sentence| test(&event, sentence)) {
-                return Ok(true);
-            }
+        let text = tome_model::truncate_to(&event.text, MESSAGE_BYTES_MAX);
+        if is_message(&event) && claim.is_taken_back(text, event.kind == EventKind::UserMessage) {
+            return Ok(true);
         }
     }
     Ok(false)
-}
-
-/// Whether a sentence of the user asks to change the subject of a decision.
-fn asks_for_change(sentence: &str, decision: &BTreeSet<String>) -> bool {
-    let words = content_stems(sentence);
-    let is_change = CHANGE_WORDS.iter().any(|word| words.contains(stem(word).as_ref()));
-    is_change && words.intersection(decision).count() >= 2
 }
 
 fn is_message(event: &Event) -> bool {

@@ -21,7 +21,11 @@ const TOPICS_MAX: usize = 10;
 const NAMED_MAX: usize = 4;
 /// Entries, sessions and files of a page in an answer.
 const LINES_MAX: usize = 10;
+/// Entries and files of a page in JSON; the totals beside them count all.
+const JSON_LINES_MAX: usize = 40;
 const LINE_BYTES_MAX: usize = 240;
+/// What was done to a file, or what solved a problem.
+const DETAIL_BYTES_MAX: usize = 100;
 
 pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let query = args.take_text(&["query"])?.filter(|query| !query.trim().is_empty());
@@ -66,9 +70,18 @@ fn list_or_open(
         return Ok(ToolAnswer::from_text(message, json!({ "topics": [] })));
     }
     let mut lines: Vec<String> = topics.iter().map(render_topic).collect();
+    let status = map.status();
+    if query.is_none() && status.ungrouped > 0 {
+        let (none, all) = (status.ungrouped, status.segments);
+        lines
+            .push(format!("{none} of {all} segments of work are in no topic of several segments."));
+    }
     lines.push("Open one: topics with its id, or `tome topics show <id>`.".to_owned());
     let listed: Vec<Value> = topics.iter().map(topic_json).collect();
-    Ok(finish(&lines, json!({ "topics": listed })))
+    let json = json!({
+        "topics": listed, "segments": status.segments, "segments_in_no_topic": status.ungrouped,
+    });
+    Ok(finish(&lines, json))
 }
 
 pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
@@ -81,6 +94,16 @@ pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Re
         FileLookup::OnlyRead(reads) => {
             let message = format!("{relative} was read in {reads} segments, but never changed.");
             Ok(ToolAnswer::from_text(message, json!({ "path": relative, "reads": reads })))
+        }
+        FileLookup::Folder { id, files, files_total } => {
+            let message = format!(
+                "{} is a folder with {files_total} changed files",
+                truncate_bytes(&relative, 200)
+            );
+            let open = id.map(|id| format!("call topics with the id {id}, or "));
+            let open = open.unwrap_or_default();
+            let hint = format!("To see more, {open}file_history with one of: {}", files.join(", "));
+            Err(ToolError::new(ToolFailure::NotFound, message).with_hint(Some(hint)))
         }
         FileLookup::Several(paths) => Err(ToolError::invalid(format!(
             "several files are called {}: {}",
@@ -130,8 +153,7 @@ fn render_topic(topic: &Topic) -> String {
     } else {
         topic.id.clone()
     };
-    let line = format!("{label}{title} ({days}, last {})", topic.activity.last_day);
-    truncate_bytes(&line, LINE_BYTES_MAX)
+    shorten(&format!("{label}{title}"), &format!(" ({days}, last {})", topic.activity.last_day))
 }
 
 fn answer_page(page: &TopicPage) -> ToolAnswer {
@@ -146,14 +168,10 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
     let mut section = |heading: &str, items: Vec<String>| {
         if !items.is_empty() {
             lines.push(format!("{heading}:"));
-            lines.extend(
-                items
-                    .into_iter()
-                    .map(|line| format!("- {}", truncate_bytes(&line, LINE_BYTES_MAX))),
-            );
+            lines.extend(items.into_iter().map(|line| format!("- {line}")));
         }
     };
-    let cite = |fact: &PageFact| format!("{} [#{}]", fact.text, fact.number);
+    let cite = |fact: &PageFact| shorten(&fact.text, &format!(" [#{}]", fact.number));
     section("Decisions, latest first", page.decisions.iter().map(cite).collect());
     section(
         "Problems",
@@ -165,24 +183,19 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
             .iter()
             .take(LINES_MAX)
             .map(|entry| {
-                let day = day_of(entry.at);
-                format!(
-                    "{day} {}: {} ({}) [#{}]",
-                    entry.agent, entry.why, entry.detail, entry.number
-                )
-                .replace(" ()", "")
+                let detail = match entry.detail.as_str() {
+                    "" => String::new(),
+                    detail => format!(" ({})", truncate_bytes(detail, DETAIL_BYTES_MAX)),
+                };
+                let text = format!("{} {}: {}", day_of(entry.at), entry.agent, entry.why);
+                shorten(&text, &format!("{detail} [#{}]", entry.number))
             })
             .collect(),
     );
     if page.entries.is_empty() {
         let sessions = page.sessions.iter().take(LINES_MAX).map(|session| {
-            format!(
-                "{} {}: {} [#{}]",
-                day_of(session.last_at),
-                session.agent,
-                session.title,
-                session.number
-            )
+            let text = format!("{} {}: {}", day_of(session.last_at), session.agent, session.title);
+            shorten(&text, &format!(" [#{}]", session.number))
         });
         section("Sessions, latest first", sessions.collect());
     }
@@ -202,21 +215,29 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
 }
 
 fn render_problem(fact: &PageFact, state: ProblemState) -> String {
-    match state {
-        ProblemState::Fixed => format!("{} [#{}]", fact.text, fact.number),
-        ProblemState::Open if fact.text.ends_with("passed later") => {
-            format!("{} [#{}]", fact.text, fact.number)
+    // How it ended is in the text, or known from later runs.
+    let (text, told) = match fact.text.rsplit_once(" — ") {
+        Some((text, told)) => (text, format!(" — {}", truncate_bytes(told, DETAIL_BYTES_MAX))),
+        None => (fact.text.as_str(), String::new()),
+    };
+    let ended = match state {
+        ProblemState::Fixed => format!("{told} [#{}]", fact.number),
+        ProblemState::Open if told.contains("passed") => format!("{told} [#{}]", fact.number),
+        ProblemState::PassedLater(passed) if told.contains("passed") => {
+            format!("{told} [#{} #{passed}]", fact.number)
         }
-        ProblemState::PassedLater(number) if fact.text.ends_with("passed later") => {
-            format!("{} [#{} #{number}]", fact.text, fact.number)
+        ProblemState::PassedLater(passed) => {
+            format!("{told}; the command passed later [#{} #{passed}]", fact.number)
         }
-        ProblemState::PassedLater(number) => {
-            format!("{}; the command passed later [#{} #{number}]", fact.text, fact.number)
-        }
-        ProblemState::Open => {
-            format!("{}; still failing when last run [#{}]", fact.text, fact.number)
-        }
-    }
+        ProblemState::Open => format!("{told}; still failing when last run [#{}]", fact.number),
+    };
+    shorten(text, &ended)
+}
+
+/// Cuts a text so that what follows it stays whole.
+fn shorten(text: &str, end: &str) -> String {
+    let room = LINE_BYTES_MAX.saturating_sub(end.len());
+    format!("{}{end}", truncate_bytes(text, room))
 }
 
 fn day_of(at: Millis) -> String {
@@ -238,6 +259,7 @@ fn page_json(page: &TopicPage) -> Value {
     let entries: Vec<Value> = page
         .entries
         .iter()
+        .take(JSON_LINES_MAX)
         .map(|entry| {
             json!({
                 "at": entry.at, "agent": entry.agent, "session_id": entry.session, "why": entry.why,
@@ -265,10 +287,13 @@ fn page_json(page: &TopicPage) -> Value {
         .iter()
         .map(|one| json!({ "id": one.topic.id, "label": one.topic.label, "reason": one.reason }))
         .collect();
-    let files: Vec<&str> = page.files.iter().map(|file| file.path.as_str()).collect();
+    let files: Vec<&str> =
+        page.files.iter().take(JSON_LINES_MAX).map(|file| file.path.as_str()).collect();
     json!({
         "topic": topic_json(&page.topic), "former_names": page.former_names,
-        "forwarded_from": page.forwarded_from, "entries": entries, "decisions": facts(&page.decisions),
+        "forwarded_from": page.forwarded_from, "entries": entries,
+        "entries_total": page.entries.len(), "sessions_total": page.sessions.len(),
+        "files_total": page.files.len(), "decisions": facts(&page.decisions),
         "problems": problems, "statements": facts(&page.statements), "commits": facts(&page.commits),
         "files": files, "related": related,
     })

@@ -90,14 +90,15 @@ impl Topics {
         let log = self.log(&store);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         self.follow(&store, &mut log, &|| false)?;
-        let open = self.read_open(&store, &log, project)?;
         let position = log.position();
-        let newest_open = open.iter().map(|record| record.last_at).max().unwrap_or_default();
+        let own_open = log.open_segments().filter(|(of, ..)| *of == project);
+        let newest_open = own_open.map(|(_, _, last_at)| last_at).max().unwrap_or_default();
         let version = TopicsVersion { lines: position.lines, newest_open };
         let cached = self.lock_cache().find(&path, project);
         if let Some(map) = cached.as_ref().and_then(|cached| cached.current(version)) {
             return Ok(map);
         }
+        let open = self.read_open(&store, &log, project)?;
         let cached = cached.filter(|cached| log.is_continued_from(cached.position));
         let cached = cached.filter(|cached| position.lines - cached.position.lines <= JOINED_MAX);
         let mut changes =
@@ -151,22 +152,25 @@ impl Topics {
         let names = load_names(&names_path(store)).projects.remove(project);
         match names.filter(|names| !names.groups.is_empty()) {
             Some(names) => Ok((Arc::new(TopicMap::restore(records, &names)), false)),
-            None => Ok((self.cluster(store, project, records)?, true)),
+            None => {
+                let build = |before: &GroupIds| TopicMap::build(records, before);
+                Ok((self.cluster(store, project, build)?, true))
+            }
         }
     }
 
-    /// Clusters segments and saves the ids of the groups.
+    /// Clusters segments and saves the ids of the groups. `build` gets the ids of the last time.
     fn cluster(
         &self,
         store: &Path,
         project: &str,
-        records: Vec<SegmentRecord>,
+        build: impl FnOnce(&GroupIds) -> TopicMap,
     ) -> Result<Arc<TopicMap>, HomeError> {
         let names_path = names_path(store);
         let _one_at_a_time = self.names_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names = load_names(&names_path);
         let before = names.projects.remove(project).unwrap_or_default();
-        let map = Arc::new(TopicMap::build(records, &before));
+        let map = Arc::new(build(&before));
         if *map.group_ids() != before {
             names.projects.insert(project.to_owned(), map.group_ids().clone());
             save_names(&names_path, &names)?;
@@ -185,8 +189,7 @@ impl Topics {
             let log = self.log(store);
             let position = log.lock().unwrap_or_else(PoisonError::into_inner).position();
             let map = self.load(&project)?;
-            let records = map.segments().to_vec();
-            let map = self.cluster(&path, &project, records)?;
+            let map = self.cluster(&path, &project, |before| map.cluster_again(before))?;
             let clustered = Some(self.clustering(position));
             let mut cache = self.lock_cache();
             cache.set_base(&path, &project, position, map, clustered);

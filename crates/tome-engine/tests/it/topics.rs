@@ -210,6 +210,71 @@ fn renames_are_followed_and_outside_paths_are_ignored() {
     assert!(page.entries.len() >= 4, "{page:#?}");
 }
 
+/// A session that runs one command.
+fn command(session: &str, at: u64, prompt: &str, command: &str) -> Vec<Value> {
+    let mut events = turn(session, at, prompt, "/app/notes/plan.md", "Done, as asked.");
+    events[2]["tool"]["input"]["command"] = json!(command);
+    events
+}
+
+#[test]
+fn packages_and_renames_of_commands_in_other_folders_are_found() {
+    let fixture = EngineFixture::new();
+    let at = MORNING_MS - 5 * DAY_MS;
+    fixture.ingest(turn(
+        "w1",
+        at,
+        "Draw the chart in web/app.ts",
+        "/app/web/app.ts",
+        "It is drawn.",
+    ));
+    let later = |hours: u64| at + hours * 60 * MINUTE_MS;
+    fixture.ingest(command("w2", later(2), "Rename the page", "cd web && git mv app.ts main.ts"));
+    fixture.ingest(command(
+        "w3",
+        later(4),
+        "Use a client",
+        "cd web && npm install --save-dev vitest",
+    ));
+    fixture.ingest(command("w4", later(6), "Rename again", "git -C web mv main.ts page.ts"));
+    let map = fixture.engine.topics().load(ROOT).unwrap();
+    assert_eq!(map.top(TopicKind::Package, 5)[0].id, "package:vitest");
+    let FileLookup::Found(page) = map.file_page("web/app.ts") else { panic!("no page") };
+    assert_eq!(page.topic.label, "web/page.ts");
+    let details: Vec<&str> = page.entries.iter().map(|entry| entry.detail.as_str()).collect();
+    assert_eq!(details, ["renamed from web/main.ts", "renamed from web/app.ts", "1 edit"]);
+}
+
+/// A long line of a tool keeps its outcome and its citation.
+#[test]
+fn long_lines_keep_their_citations() {
+    let fixture = EngineFixture::new();
+    let long = "because the invoices of the largest customers are rounded to cents ".repeat(6);
+    let prompt = format!("Round the invoices in billing/invoice.rs, {long}");
+    let path = "/app/billing/invoice.rs";
+    let answer = format!("We decided to round half to even in invoice.rs, {long}.");
+    fixture.ingest(turn("b1", MORNING_MS - DAY_MS, &prompt, path, &answer));
+    let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
+    let tools = fixture.engine.tools().unwrap();
+    let call = json!({ "path": "billing/invoice.rs" }).to_string();
+    let page = tools.call("file_history", &call, &caller).unwrap();
+    let lines: Vec<&str> = page.text.lines().filter(|line| line.starts_with("- 20")).collect();
+    assert!(!lines.is_empty(), "{}", page.text);
+    for line in page.text.lines().filter(|line| line.starts_with("- ") && line.len() > 100) {
+        assert!(line.ends_with(']') && line.contains("[#"), "{line}");
+        assert!(line.len() <= 250, "{line}");
+    }
+    assert!(lines[0].contains("(1 edit) [#"), "{lines:?}");
+    assert_eq!(page.json["entries_total"], 1);
+    let listed = tools.call("topics", "{}", &caller).unwrap();
+    assert!(listed.text.contains("1 of 1 segments of work are in no topic"), "{}", listed.text);
+    assert_eq!(listed.json["segments_in_no_topic"], 1);
+    let folder = json!({ "path": "billing" }).to_string();
+    let folder = tools.call("file_history", &folder, &caller).unwrap();
+    assert!(folder.failure.is_some() && folder.text.contains("is a folder"), "{}", folder.text);
+    assert!(folder.text.contains("folder:billing/"), "{}", folder.text);
+}
+
 #[test]
 fn the_tools_answer_and_refuse() {
     let fixture = EngineFixture::new();
