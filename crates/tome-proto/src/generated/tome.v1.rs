@@ -8560,6 +8560,9 @@ pub struct GetTopicPageRequest {
     pub path: ::prost::alloc::string::String,
     #[prost(string, tag = "4")]
     pub cwd: ::prost::alloc::string::String,
+    /// Entries, sessions and files in the answer; 0 means 40.
+    #[prost(uint32, tag = "5")]
+    pub limit: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetTopicPageResponse {
@@ -8595,6 +8598,11 @@ pub struct GetTopicPageResponse {
     /// Number of segments that read the file, if none changed it; the rest is empty then.
     #[prost(uint64, tag = "14")]
     pub only_read: u64,
+    /// The numbers of all sessions and files.
+    #[prost(uint64, tag = "15")]
+    pub sessions_total: u64,
+    #[prost(uint64, tag = "16")]
+    pub files_total: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TopicWeek {

@@ -22,6 +22,9 @@ pub struct TopicsService(pub Arc<Daemon>);
 /// Topics in one list.
 const TOPICS_DEFAULT: usize = 10;
 const TOPICS_MAX: usize = 500;
+/// Entries, sessions and files of one page; more would not fit a message.
+const LINES_DEFAULT: usize = 40;
+const LINES_MAX: usize = 3_000;
 
 impl TopicsService {
     /// Drains the spool and runs a query on the topics of a project.
@@ -105,14 +108,15 @@ impl Topics for TopicsService {
         &self,
         request: Request<v1::GetTopicPageRequest>,
     ) -> Result<Response<v1::GetTopicPageResponse>, Status> {
-        let v1::GetTopicPageRequest { project, id, path, cwd } = request.into_inner();
+        let v1::GetTopicPageRequest { project, id, path, cwd, limit } = request.into_inner();
         let root = project.clone();
         self.query(project, move |map| {
-            if path.is_empty() {
+            let page = if path.is_empty() {
                 map.page(&id).map(page_to_wire).ok_or_else(|| unknown_topic(&id))
             } else {
                 file_page(map, &path_in_project(&path, &cwd, &root))
-            }
+            };
+            page.map(|page| limit_page(page, limit))
         })
         .await
     }
@@ -124,6 +128,15 @@ fn file_page(map: &TopicMap, path: &str) -> Result<v1::GetTopicPageResponse, Hom
         FileLookup::Found(page) => Ok(page_to_wire(*page)),
         FileLookup::OnlyRead(only_read) => {
             Ok(v1::GetTopicPageResponse { only_read, ..v1::GetTopicPageResponse::default() })
+        }
+        FileLookup::Folder { id, files, files_total } => {
+            let files = match files_total.saturating_sub(files.len() as u64) {
+                0 => files.join(", "),
+                more => format!("{} and {more} more", files.join(", ")),
+            };
+            let open = id.map(|id| format!("; open it: tome topics show {id}")).unwrap_or_default();
+            let message = format!("{shown} is a folder; changed files in it: {files}{open}");
+            Err(HomeError::NotFound(message))
         }
         FileLookup::Several(paths) => {
             Err(HomeError::Ambiguous { prefix: shown.to_owned(), some: paths })
@@ -137,6 +150,15 @@ fn file_page(map: &TopicMap, path: &str) -> Result<v1::GetTopicPageResponse, Hom
             Err(HomeError::NotFound(format!("no session changed {shown}{hint}")))
         }
     }
+}
+
+/// Cuts the lists of a page; the totals beside them count all.
+fn limit_page(mut page: v1::GetTopicPageResponse, limit: u32) -> v1::GetTopicPageResponse {
+    let most = if limit == 0 { LINES_DEFAULT } else { (limit as usize).min(LINES_MAX) };
+    page.entries.truncate(most);
+    page.sessions.truncate(most);
+    page.files.truncate(most);
+    page
 }
 
 fn unknown_topic(id: &str) -> HomeError {
@@ -228,8 +250,10 @@ fn page_to_wire(page: TopicPage) -> v1::GetTopicPageResponse {
         weeks: weeks
             .map(|week| v1::TopicWeek { monday: week.monday, segments: week.segments })
             .collect(),
+        entries_total: entries.len() as u64,
+        sessions_total: sessions.len() as u64,
+        files_total: files.len() as u64,
         entries: entries.collect(),
-        entries_total: page.entries_total,
         sessions: sessions.collect(),
         commits: facts(page.commits),
         files: files

@@ -1,9 +1,11 @@
 //! Injections at tool calls: the decision about a file that is edited, and memory for subagents.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
-use tome_testkit::World;
+use tome_proto::v1;
+use tome_testkit::{World, eventually};
 
 use crate::injections::{context, hook, hook_with, injections, says, stop, tool};
 use crate::support::world;
@@ -103,6 +105,83 @@ fn a_decision_that_may_not_hold_is_not_repeated() {
     let response = hook(&world, &["claude-code"], &before_edit(&app, "new", "src/lexer.rs"));
     let text = response.as_ref().map(|response| context(response).to_owned()).unwrap_or_default();
     assert!(text.contains("logos crate instead of the hand-written"), "the newer one: {text:?}");
+}
+
+/// A decision is taken back in a session that edits another file, or none.
+#[test]
+fn a_decision_that_a_later_session_took_back_is_not_repeated() {
+    for (text, is_given) in [
+        ("Actually the scanner was a mistake. We switched to the logos crate today.", false),
+        ("We no longer want the hand-written scanner.", false),
+        ("Explain how the hand-written scanner reads numbers.", true),
+    ] {
+        let world = world();
+        let app = decided(&world);
+        for payload in [
+            says(&app, "later", text),
+            edited(&app, "later", 1, "src/tokens.rs"),
+            stop(&app, "later", false),
+            at(&app, "later", "SessionEnd", &json!({"reason": "other"})),
+        ] {
+            hook(&world, &["claude-code"], &payload);
+        }
+        let response = hook(&world, &["claude-code"], &before_edit(&app, "now", "src/lexer.rs"));
+        assert_eq!(response.is_some(), is_given, "{text}");
+    }
+}
+
+/// A decision goes with the file that it is about, not with its name.
+#[test]
+fn a_decision_follows_its_file() {
+    let world = world();
+    let app = decided(&world);
+    let rename = json!({"command": "git mv src/lexer.rs src/scanner.rs"});
+    let read = json!({"file_path": "src/lexer.rs"});
+    for payload in [
+        says(&app, "mover", "Give the file of the scanner the name of what it holds"),
+        tool(&app, "mover", 1, "Bash", &rename),
+        tool(&app, "mover", 2, "Read", &read),
+        stop(&app, "mover", false),
+        at(&app, "mover", "SessionEnd", &json!({"reason": "other"})),
+    ] {
+        hook(&world, &["claude-code"], &payload);
+    }
+    let before = |path: &str| hook(&world, &["claude-code"], &before_edit(&app, "now", path));
+    assert_eq!(before("src/lexer.rs"), None, "an edit creates another file");
+    let response = before("src/scanner.rs").expect("a decision");
+    assert!(context(&response).contains(" on scanner.rs: "), "{response}");
+}
+
+/// A lookup that took longer than the hook waits is in the list of injections.
+#[test]
+fn a_late_lookup_is_listed() {
+    let world = world();
+    let app = decided(&world);
+    let request = v1::InjectRequest {
+        agent: "claude-code".to_owned(),
+        session_id: "now".to_owned(),
+        cwd: app.display().to_string(),
+        kind: "tool_result".to_owned(),
+        within_ms: 0,
+        bytes_max: 9_500,
+        files: vec!["src/lexer.rs".to_owned()],
+        settings: Some(v1::InjectSettings {
+            before_edit: true,
+            budget_tokens: 2_000,
+            ..v1::InjectSettings::default()
+        }),
+        ..v1::InjectRequest::default()
+    };
+    let wait = Duration::from_secs(60);
+    let text = world.with_client(async |client| client.inject(request, wait).await);
+    assert_eq!(text.unwrap(), "");
+    let late = eventually("the late lookup", || {
+        injections(&world).into_iter().find(|one| one["why"] == "decision")
+    });
+    assert_eq!(
+        (&late["handed"], &late["tokens"], &late["moment"]),
+        (&json!(false), &json!(0), &json!("edit"))
+    );
 }
 
 /// Where no text is accepted before an edit, the decision comes after the first edit of the file.

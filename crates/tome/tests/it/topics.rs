@@ -90,6 +90,75 @@ fn topics_and_files_have_pages() {
     assert!(tome(&["topics", "zebra"]).stdout.contains("no topic matches"));
 }
 
+/// The totals are true, and JSON has what the screen leaves out.
+#[test]
+fn long_pages_say_how_much_they_leave_out() {
+    let world = world();
+    let folder = world.folder("app");
+    let root = folder.to_str().unwrap().to_owned();
+    let mut lines = String::new();
+    for n in 0..45_u64 {
+        let mut push = |kind: &str, offset: u64, fields: Value| {
+            let mut event = json!({ "id": format!("{kind}{n}"), "session_id": format!("s{n}"),
+                "at": n * 7 * HOUR_MS + offset, "cwd": root, "kind": kind, "text": "" });
+            for (name, value) in fields.as_object().unwrap() {
+                event[name] = value.clone();
+            }
+            lines.push_str(&line_with(&event));
+        };
+        push("user_message", 0, json!({ "text": format!("Add the case {n} to src/cases.rs") }));
+        let edit = json!({ "file_path": format!("{root}/src/cases.rs"), "old_string": "a", "new_string": format!("{n}") });
+        let tool = json!({ "name": "Edit", "input": edit, "output": "ok" });
+        push("tool_result", 1_000, json!({ "tool": tool }));
+        push("session_end", 2_000, json!({}));
+    }
+    world.ingest(&lines);
+    let tome = |args: &[&str]| world.tome(&[args, &["--project", &root]].concat());
+    let page = tome(&["file", "src/cases.rs", "-n", "3"]);
+    assert!(page.stdout.contains("… 42 more; --json lists them"), "{page:?}");
+    let all = tome(&["file", "src/cases.rs", "-n", "3", "--json"]).json();
+    let count = |list: &str| all[list].as_array().unwrap().len();
+    assert_eq!((count("entries"), count("sessions")), (45, 45));
+    assert_eq!((&all["entries_total"], &all["sessions_total"]), (&json!(45), &json!(45)));
+    let folder = tome(&["topics", "show", "folder:src/"]);
+    assert!(folder.stdout.contains("… 37 more; --json lists them"), "{folder:?}");
+    assert_eq!(
+        world
+            .tome(&[
+                "sessions",
+                "--file",
+                "src/cases.rs",
+                "-n",
+                "100",
+                "--json",
+                "--project",
+                &root
+            ])
+            .json_lines()
+            .len(),
+        45
+    );
+}
+
+#[test]
+fn work_in_no_topic_is_counted() {
+    let world = world();
+    let folder = world.folder("app");
+    let root = folder.to_str().unwrap().to_owned();
+    fill(&world, &root);
+    let event = json!({
+        "id": "z1", "session_id": "z", "at": 90 * HOUR_MS, "cwd": root, "kind": "user_message",
+        "text": "Translate the privacy notice of the shop into Danish and put it on the website.",
+    });
+    world.ingest(&line_with(&event));
+    let tome = |args: &[&str]| world.tome(&[args, &["--project", &root]].concat());
+    let listed = tome(&["topics"]);
+    assert!(listed.stdout.contains("1 of 4 segments of work (25 %) are in no topic"), "{listed:?}");
+    let lines = tome(&["topics", "--json"]).json_lines();
+    let status = lines.iter().find(|line| line["kind"] == "status").expect("a status");
+    assert_eq!((&status["segments"], &status["segments_in_no_topic"]), (&json!(4), &json!(1)));
+}
+
 #[test]
 fn bad_input_gets_clear_answers() {
     let world = world();
@@ -100,6 +169,19 @@ fn bad_input_gets_clear_answers() {
     let unknown = tome(&["topics", "show", "t-xxxxxx"]);
     assert_eq!(unknown.code, 4, "{unknown:?}");
     assert!(unknown.stderr.contains("no topic t-xxxxxx"), "{unknown:?}");
+    // An id of a known kind never opens another topic.
+    for id in ["error:deadbeef", "issue:#9", "package:lexer", "branch:lexer", "file:lexer.txt"] {
+        let unknown = tome(&["topics", "show", id]);
+        assert_eq!(unknown.code, 4, "{unknown:?}");
+        assert!(unknown.stderr.contains(&format!("no topic {id}")), "{unknown:?}");
+    }
+    let folder = tome(&["file", "src"]);
+    assert_eq!(folder.code, 4, "{folder:?}");
+    assert!(folder.stderr.contains("src is a folder; changed files in it: src/lexer.rs"));
+    assert!(folder.stderr.contains("tome topics show folder:src/"), "{folder:?}");
+    let empty = tome(&["file", ""]);
+    assert_eq!(empty.code, 2, "{empty:?}");
+    assert!(empty.stderr.contains("the path of the file is empty"), "{empty:?}");
     let missing = tome(&["file", "src/lexers.rs"]);
     assert_eq!(missing.code, 4, "{missing:?}");
     assert!(missing.stderr.contains("no session changed src/lexers.rs"), "{missing:?}");

@@ -10,6 +10,8 @@ use tome_testkit::{CommandResult, World};
 use crate::support::{MORNING_MS, line_with, world};
 
 const WIDTHS: [usize; 4] = [60, 80, 100, 160];
+/// A path that leaves no room for anything else on its line.
+const LONG_PATH: &str = "cmd/frontend/cli/strategy/manual_identifier_normalization.rs";
 const SESSION: &str = "419f42f0-2fa1-44cc-8b4d-babf59901513";
 
 /// A session with long texts, a failed command and a note.
@@ -121,10 +123,72 @@ fn every_screen_fits_the_terminal() {
         &["chat", "--offline", "--print", "what did we decide about unicode identifiers?"],
         &["setup", "--yes", "--agent", "claude-code", "--agent", "codex"],
     ];
+    assert_fits(&world, &screens);
+}
+
+/// Pages of topics with long paths, and with characters of two columns.
+#[test]
+fn topics_and_files_fit_the_terminal() {
+    let world = world();
+    let app = world.folder("person/app");
+    let wide = "字句解析器/識別子の読み取りと正規化と文字の分類の一覧.rs";
+    let mut lines = String::new();
+    for (number, path) in [LONG_PATH, wide].into_iter().cycle().take(6).enumerate() {
+        let at = MORNING_MS + number as u64 * 7 * 3_600_000;
+        let mut push = |kind: &str, offset: u64, fields: serde_json::Value| {
+            let mut line = json!({
+                "id": format!("{kind}-{number}"), "session_id": format!("{number}{SESSION}"),
+                "agent": "claude-code", "cwd": app, "at": at + offset, "kind": kind, "text": "",
+            });
+            for (name, value) in fields.as_object().unwrap() {
+                line[name] = value.clone();
+            }
+            lines.push_str(&line_with(&line));
+        };
+        let ask = format!("Normalize 識別子 in {path}, {number} of them, as the 文字の分類 says");
+        push("user_message", 0, json!({"text": ask}));
+        let edit = json!({"file_path": app.join(path), "old_string": "a", "new_string": "b"});
+        push(
+            "tool_result",
+            1_000,
+            json!({"tool": {"name": "Edit", "input": edit, "output": "ok"}}),
+        );
+        let command = "cargo test --workspace --all-features -- --nocapture identifiers";
+        let failed = json!({
+            "name": "Bash", "input": {"command": command},
+            "output": format!("Exit code 101\nerror[E0308]: mismatched types: 識別子 in {path}"),
+        });
+        push("tool_result", 2_000, json!({"tool": failed}));
+        push("session_end", 3_000, json!({}));
+    }
+    world.ingest(&lines);
+    let (file, folder) = (format!("file:{LONG_PATH}"), "folder:字句解析器/");
+    let groups = run_at(&world, 80, &["topics", "--json"]).json_lines();
+    let group = groups.iter().find(|topic| topic["kind"] == "group");
+    let group = group.and_then(|topic| topic["id"].as_str()).expect("a group").to_owned();
+    assert_fits(
+        &world,
+        &[
+            &["topics"],
+            &["topics", "識別子"],
+            &["topics", "identifier"],
+            &["topics", "show", &file],
+            &["topics", "show", folder],
+            &["topics", "show", &group],
+            &["file", LONG_PATH],
+            &["file", wide],
+        ],
+    );
+    let page = run_at(&world, 60, &["file", LONG_PATH]).stdout;
+    assert!(page.lines().all(|line| display_width(line) <= 60), "{page}");
+    assert!(page.starts_with('…') && page.contains("normalization.rs\n"), "{page}");
+}
+
+fn assert_fits(world: &World, screens: &[&[&str]]) {
     let mut wide = Vec::new();
     for args in screens {
         for width in WIDTHS {
-            let ran = run_at(&world, width, args);
+            let ran = run_at(world, width, args);
             for text in [&ran.stdout, &ran.stderr] {
                 assert!(!text.contains('\u{1b}'), "{args:?}: {text}");
                 let lines = wide_lines(text, width).into_iter();

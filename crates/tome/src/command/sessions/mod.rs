@@ -159,7 +159,8 @@ fn find_sessions_of_file(
     projects: &[String],
 ) -> Result<Vec<String>> {
     let path = file.to_string_lossy().into_owned();
-    let request = v1::GetTopicPageRequest { path, ..v1::GetTopicPageRequest::default() };
+    let limit = u32::MAX;
+    let request = v1::GetTopicPageRequest { path, limit, ..v1::GetTopicPageRequest::default() };
     let mut ids: Vec<String> = Vec::new();
     for project in projects {
         match (load_page(context, project, &request)?, projects) {

@@ -13,6 +13,14 @@ pub fn topic_json(topic: &v1::Topic) -> Value {
     })
 }
 
+/// How much work is in no topic of several segments.
+pub fn status_json(project: &str, status: &v1::GetTopicGraphStatusResponse) -> Value {
+    json!({
+        "kind": "status", "project": project, "segments": status.segments,
+        "segments_in_no_topic": status.ungrouped, "sessions": status.sessions,
+    })
+}
+
 pub fn page_json(page: &v1::GetTopicPageResponse) -> Value {
     let facts = |facts: &[v1::TopicFact]| -> Vec<Value> {
         let facts = facts.iter().map(|fact| {
@@ -70,7 +78,8 @@ pub fn page_json(page: &v1::GetTopicPageResponse) -> Value {
         "topic": page.topic.as_ref().map(topic_json), "forwarded_from": page.forwarded_from,
         "former_names": page.former_names, "weeks": weeks, "entries": entries,
         "entries_total": page.entries_total, "sessions": sessions, "commits": facts(&page.commits),
-        "files": files, "decisions": facts(&page.decisions), "problems": facts(&page.problems),
+        "sessions_total": page.sessions_total, "files": files, "files_total": page.files_total,
+        "decisions": facts(&page.decisions), "problems": facts(&page.problems),
         "statements": facts(&page.statements), "related": related, "only_read": page.only_read,
     })
 }

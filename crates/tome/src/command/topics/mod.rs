@@ -13,6 +13,7 @@ use tome_terminal::{
     BOLD, CommandError, DIM, GREEN, RESET, display_width, format_counted, one_line, print_styled,
     truncate_end, truncate_start,
 };
+use tome_topics::TopicKind;
 
 use super::project_name::ProjectNames;
 use super::project_scope::{projects_in_scope, refuse_several};
@@ -21,7 +22,7 @@ use super::{CommandContext, Outcome};
 use crate::cli::topics::{FileArgs, TopicsArgs, TopicsCommand};
 use crate::connect::ConnectError;
 
-use json::{page_json, topic_json};
+use json::{page_json, status_json, topic_json};
 use page::PagePrinter;
 
 /// Named topics of one kind in the list of all topics, and all kinds of them.
@@ -65,13 +66,27 @@ pub fn list_or_search(
 }
 
 pub fn run_file(context: &CommandContext, args: &FileArgs) -> Result<Outcome> {
+    if args.path.trim().is_empty() {
+        return Err(CommandError::bad_input("the path of the file is empty").into());
+    }
     let projects = projects_in_scope(context, args.project.as_deref(), false)?;
     let request = v1::GetTopicPageRequest { path: args.path.clone(), ..Default::default() };
     show_page(context, &projects, &request, args.limit as usize)
 }
 
+/// Whether a text has the form of an id, be it of a topic that does not exist: `error:1a2b3c4d`, not
+/// `error: mismatched types`.
+fn is_topic_id(text: &str) -> bool {
+    text.trim().split_once(':').is_some_and(|(kind, name)| {
+        kind.parse::<TopicKind>().is_ok() && !name.starts_with(char::is_whitespace)
+    })
+}
+
 /// The id of a topic. Words that are no id name the topic that matches them best, as a search does.
 fn find_topic_id(context: &CommandContext, projects: &[String], typed: &str) -> Result<String> {
+    if is_topic_id(typed) {
+        return Ok(typed.to_owned());
+    }
     let request = v1::GetTopicPageRequest { id: typed.to_owned(), ..Default::default() };
     for project in projects {
         if load_page(context, project, &request)?.is_ok() {
@@ -216,7 +231,7 @@ fn load_topics(
 fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Outcome> {
     let mut topics = load_topics(context, project, (limit, NAMED_SHOWN))?;
     if context.json {
-        return print_all_json(context, &topics);
+        return print_all_json(context, project, &topics);
     }
     let screen = Screen::new(context);
     let mut out = tome_terminal::stdout().lock();
@@ -239,7 +254,8 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     if !has_many {
         print_groups(&mut out, &screen, &topics)?;
     }
-    if topics.groups.is_empty() {
+    let has_files = topics.named.iter().any(|(kind, files)| *kind == "file" && !files.is_empty());
+    if topics.groups.is_empty() && has_files {
         let hint = format!("Open a file: tome file <path>{}", screen.projects.flag(project));
         writeln!(out)?;
         print_styled(&mut out, DIM, 0, &hint, screen.prose_width())?;
@@ -259,16 +275,38 @@ fn print_groups(
     }
     writeln!(out, "\n{BOLD}Topics{RESET}")?;
     print_topics(out, screen, &topics.groups)?;
+    print_ungrouped(out, screen, &topics.status)?;
     match topics.status.groups.saturating_sub(topics.groups.len() as u64) {
-        0 => Ok(()),
-        hidden => writeln!(out, "{DIM}{hidden} more: -n N{RESET}"),
+        0 => {}
+        hidden => writeln!(out, "{DIM}{hidden} more: -n N{RESET}")?,
     }
+    Ok(())
 }
 
-fn print_all_json(context: &CommandContext, topics: &ProjectTopics) -> Result<Outcome> {
+/// Says how much of the work is in no topic of several segments.
+fn print_ungrouped(
+    out: &mut dyn Write,
+    screen: &Screen,
+    status: &v1::GetTopicGraphStatusResponse,
+) -> std::io::Result<()> {
+    if status.ungrouped == 0 || status.groups == 0 {
+        return Ok(());
+    }
+    let percent = (status.ungrouped * 100).div_ceil(status.segments.max(1));
+    let all = format_counted(status.segments, "segment", "segments");
+    let text = format!("{} of {all} of work ({percent} %) are in no topic", status.ungrouped);
+    print_styled(out, DIM, 0, &text, screen.prose_width())
+}
+
+fn print_all_json(
+    context: &CommandContext,
+    project: &str,
+    topics: &ProjectTopics,
+) -> Result<Outcome> {
     let named = topics.named.iter().flat_map(|(_, topics)| topics);
     let mut all = topics.groups.iter().chain(named);
     all.try_for_each(|topic| context.print_json(&topic_json(topic)))?;
+    context.print_json(&status_json(project, &topics.status))?;
     Ok(Outcome::Done)
 }
 
@@ -285,7 +323,9 @@ fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcom
     }
     all.sort_by_key(|(_, topics)| std::cmp::Reverse(topics.status.last_at_ms));
     if context.json {
-        all.iter().try_for_each(|(_, topics)| print_all_json(context, topics).map(|_| ()))?;
+        all.iter().try_for_each(|(project, topics)| {
+            print_all_json(context, project, topics).map(|_| ())
+        })?;
         return Ok(Outcome::Done);
     }
     for (i, (project, topics)) in all.iter().enumerate() {
@@ -346,22 +386,29 @@ fn print_hint(
     print_styled(out, DIM, 0, &hint, screen.prose_width())
 }
 
+/// When a topic was worked on: the number of days if there are several, and the last one.
+fn format_when(screen: &Screen, topic: &v1::Topic) -> String {
+    let last = screen.labels.format_day(screen.now, topic.last_at_ms);
+    match topic.days {
+        0 | 1 => last,
+        days => format!("on {}, last {last}", format_counted(days, "day", "days")),
+    }
+}
+
 /// Prints topics, each on a line or two: id and label, then days and title.
 fn print_topics(out: &mut dyn Write, screen: &Screen, topics: &[v1::Topic]) -> std::io::Result<()> {
     let width = screen.prose_width();
     for topic in topics {
-        let days = format!("on {}", format_counted(topic.days, "day", "days"));
-        let last = screen.labels.format_day(screen.now, topic.last_at_ms);
+        let when = format_when(screen, topic);
         let (head, rest) = match topic.kind.as_str() {
             "group" => (topic.label.as_str(), topic.title.as_str()),
             "error" => (topic.label.as_str(), ""),
             _ => ("", ""),
         };
-        let id = one_line(&topic.id, width.saturating_sub(26).max(20));
-        let when = format!("{days}, last {last}");
-        let room = width.saturating_sub(when.chars().count() + 2);
-        let line = one_line(format!("{id}  {head}").trim_end(), room);
-        let gap = room.saturating_sub(line.chars().count()) + 2;
+        let room = width.saturating_sub(display_width(&when) + 2).max(20);
+        let id = truncate_end(&one_line(&topic.id, 200), room);
+        let line = truncate_end(one_line(format!("{id}  {head}").trim_end(), 400).as_str(), room);
+        let gap = room.saturating_sub(display_width(&line)) + 2;
         let name = line.strip_prefix(&id).unwrap_or_default();
         writeln!(
             out,
@@ -370,7 +417,8 @@ fn print_topics(out: &mut dyn Write, screen: &Screen, topics: &[v1::Topic]) -> s
         )?;
         let is_repeated = rest == head && line.ends_with(head);
         if !rest.is_empty() && !is_repeated {
-            writeln!(out, "         {}", one_line(rest, width.saturating_sub(9)))?;
+            let rest = truncate_end(&one_line(rest, 400), width.saturating_sub(9));
+            writeln!(out, "         {rest}")?;
         }
     }
     Ok(())
@@ -398,7 +446,7 @@ fn print_named(
 }
 
 fn print_label(out: &mut dyn Write, screen: &Screen, topic: &v1::Topic) -> std::io::Result<()> {
-    let days = format!("on {}", format_counted(topic.days, "day", "days"));
+    let days = format_when(screen, topic);
     let id = if topic.kind == "error" {
         format!("  {}", one_line(&topic.id, 40))
     } else {
@@ -418,6 +466,9 @@ fn show_page(
     limit: usize,
 ) -> Result<Outcome> {
     let (mut pages, mut reason) = (Vec::new(), None);
+    let shown = u32::try_from(limit).unwrap_or(u32::MAX).max(1);
+    let limit_sent = if context.json { u32::MAX } else { shown };
+    let request = &v1::GetTopicPageRequest { limit: limit_sent, ..request.clone() };
     for project in projects {
         match load_page(context, project, request)? {
             Ok(page) => pages.push((project, page)),

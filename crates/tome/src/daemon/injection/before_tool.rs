@@ -10,6 +10,7 @@ use tome_engine::{
 use tonic::Status;
 
 use super::dispatch::ComposedInjection;
+use super::record::record_late_lookup;
 use super::request::HookRequest;
 use super::{InjectionsService, require_injector};
 use crate::daemon::calls::CallKind;
@@ -57,6 +58,7 @@ impl InjectionsService {
             self.0.run_blocking(CallKind::Recall, move |daemon| find_decision(daemon, &for_thread));
         // Later than this, the decision may still come after the edit.
         let Ok(lookup) = tokio::time::timeout_at(request.read_deadline, lookup).await else {
+            self.log_late_lookup(request, "decision");
             return Ok(None);
         };
         let EditLookup { text, keys } = lookup??;
@@ -64,6 +66,18 @@ impl InjectionsService {
             files_checked: keys,
             ..ComposedInjection::new("decision", text)
         }))
+    }
+
+    /// Logs that a lookup took longer than the hook waits, while the hook gets its answer.
+    fn log_late_lookup(&self, request: &Arc<HookRequest>, reason: &'static str) {
+        let (daemon, request) = (Arc::clone(&self.0), Arc::clone(request));
+        tokio::spawn(async move {
+            let logged = daemon.run_blocking(CallKind::Ledger, move |daemon| {
+                record_late_lookup(daemon, &request, reason);
+            });
+            // It fails only if the daemon stops.
+            let _ = logged.await;
+        });
     }
 
     /// Composes the text for a subagent that starts.

@@ -42,6 +42,27 @@ pub(super) fn record_injections(
     }
 }
 
+/// Logs that a text could not be looked up in time.
+pub(super) fn record_late_lookup(daemon: &Daemon, request: &HookRequest, reason: &str) {
+    let Ok(injector) = require_injector(daemon) else { return };
+    let record = InjectionRecord {
+        at_ms: daemon.engine.clock().now().0,
+        point: request.point_name().to_owned(),
+        why: reason.to_owned(),
+        agent: request.agent.clone(),
+        session_id: request.session.as_str().to_owned(),
+        project: request.project.clone(),
+        tokens: 0,
+        cut: Vec::new(),
+        took_ms: u64::try_from(request.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        handed: false,
+        text: String::new(),
+    };
+    if let Err(error) = injector.log_injection(&record) {
+        daemon.log.write(&format!("an injection was not recorded: {error}"));
+    }
+}
+
 fn record_given(
     injector: &Injector,
     request: &HookRequest,
