@@ -359,28 +359,33 @@ fn find_newer(
     chosen.iter().map(newer_of).collect()
 }
 
-/// Moves a hit with a newer value before the first one with an older value of the same: what holds now is the
-/// answer.
+/// Moves the first hit with a newer value before the one with an older value of the same: what holds now is the
+/// answer. Hits at one position stay together.
 pub(super) fn put_newer_first(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
-    chosen: &mut Vec<ChosenHit>,
+    chosen: &mut [ChosenHit],
 ) {
-    let newer = find_newer(ranked, plan, chosen);
     let number_of = |choice: &ChosenHit| {
         let candidate = &ranked.get(choice.candidate_index)?.candidate;
         Some((candidate.set_index, candidate.body.as_ref()?.order_key()?.seq))
     };
-    for (at, newer) in newer.iter().enumerate() {
-        let Some(newer) = newer else { continue };
-        let place = chosen.iter().position(|choice| number_of(choice) == Some(*newer));
-        if let Some(place) = place.filter(|place| *place > at) {
-            let hit = chosen.remove(place);
-            chosen.insert(at, hit);
-            // One move at most: the places of the others have changed.
-            break;
-        }
+    let newer = find_newer(ranked, plan, chosen);
+    let moves = newer.iter().enumerate().find_map(|(at, newer)| {
+        let newer = (*newer)?;
+        let place = chosen.iter().position(|choice| number_of(choice) == Some(newer))?;
+        let (to, from) = (chosen.get(at)?.position, chosen.get(place)?.position);
+        (from > to).then_some((to, from))
+    });
+    let Some((to, from)) = moves else { return };
+    for choice in chosen.iter_mut() {
+        choice.position = match choice.position {
+            position if position == from => to,
+            position if (to..from).contains(&position) => position + 1,
+            position => position,
+        };
     }
+    chosen.sort_by_key(|choice| choice.position);
 }
 
 /// Drops hits of which something newer was said. The newer one is a hint of its own if it is relevant.

@@ -22,10 +22,10 @@ use super::score_table::{RankedTier, ScoreTable};
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_traits::TurnTraits;
 use super::weights::{
-    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, DOCUMENTS_SHARE,
-    LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NARRATION_WEIGHT, NEIGHBOR_BYTES_MAX,
-    NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT, STATIC_SHARE, TASK_LIST_WEIGHT, TIME_SPAN_BOOST,
-    TOOL_CALL_WEIGHT, TURN_WITH_NEIGHBORS_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    CODE_SIMILARITY_WEIGHT, CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT,
+    DOCUMENTS_SHARE, LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NARRATION_WEIGHT,
+    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT, STATIC_SHARE, TASK_LIST_WEIGHT,
+    TIME_SPAN_BOOST, TOOL_CALL_WEIGHT, TURN_WITH_NEIGHBORS_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -353,6 +353,7 @@ impl SimilarityWeights {
         let similarity = match (is_one_question, are_documents) {
             (false, _) => LOW_SIMILARITY_WEIGHT,
             (true, true) => DOCUMENT_SIMILARITY_WEIGHT,
+            (true, false) if are_code(matches) => CODE_SIMILARITY_WEIGHT,
             (true, false) => SIMILARITY_WEIGHT,
         };
         let static_share = if are_documents { 1.0 } else { STATIC_SHARE };
@@ -469,6 +470,12 @@ fn event_similarity(
         None => closest,
     };
     Some(similarity / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks as f32)))
+}
+
+/// Whether most of the texts are source code, whose words are names and not those of a question.
+fn are_code(matches: &[Option<TermMatch>]) -> bool {
+    let code = matches.iter().flatten().filter(|one| one.traits.is_code).count();
+    code * 2 > matches.iter().flatten().count()
 }
 
 /// Whether many of the texts are too long for deep vectors. All are compared by static vectors then,

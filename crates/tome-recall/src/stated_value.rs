@@ -29,21 +29,28 @@ pub(super) struct StatedValue {
     subject: Subject,
 }
 
-/// The telling words of a clause, in order, each with the telling word right before it.
+/// The telling words of a clause, in order, and the pairs of them that stand side by side.
 #[derive(Debug, Clone, Default)]
 struct Subject {
-    words: Vec<(String, Option<String>)>,
+    words: Vec<String>,
+    pairs: Vec<(String, String)>,
 }
 
 impl Subject {
     fn set(&self) -> BTreeSet<&str> {
-        self.words.iter().map(|(word, _)| word.as_str()).collect()
+        self.words.iter().map(String::as_str).collect()
     }
 
     /// The words right before a word: "staging" before "timeout".
-    fn qualifiers<'s>(&'s self, word: &'s str) -> impl Iterator<Item = &'s str> {
-        let own = self.words.iter().filter(move |(one, _)| one == word);
-        own.filter_map(|(_, before)| before.as_deref())
+    fn words_before(&self, word: &str) -> Vec<&str> {
+        let own = self.pairs.iter().filter(|(_, after)| after == word);
+        own.map(|(before, _)| before.as_str()).collect()
+    }
+
+    /// The words right after a word: a name after "tenant".
+    fn words_after(&self, word: &str) -> Vec<&str> {
+        let own = self.pairs.iter().filter(|(before, _)| before == word);
+        own.map(|(_, after)| after.as_str()).collect()
     }
 
     /// Whether two clauses are about one thing. `query` has the words that were asked for.
@@ -54,12 +61,15 @@ impl Subject {
         let is_asked = shared.iter().any(|word| query.contains(*word));
         let is_close = shared.len() >= SHARED_MIN && shared.len() * 2 >= smaller
             || shared.len() == 1 && smaller == 1;
-        // The timeout of the staging deploy and that of the production deploy are two things.
+        // The timeouts of two services are two things.
+        let differ = |own: Vec<&str>, others: Vec<&str>| {
+            let unlike = |one: &&&str| !shared.contains(**one);
+            let others: Vec<&&str> = others.iter().filter(unlike).collect();
+            !others.is_empty() && own.iter().filter(unlike).any(|one| !others.contains(&one))
+        };
         let differs = shared.iter().any(|word| {
-            let unlike = |one: &str| !shared.contains(one);
-            let mut here = self.qualifiers(word).filter(|one| unlike(one));
-            let there: Vec<&str> = other.qualifiers(word).filter(|one| unlike(one)).collect();
-            here.any(|one| !there.is_empty() && !there.contains(&one))
+            differ(self.words_before(word), other.words_before(word))
+                || differ(self.words_after(word), other.words_after(word))
         });
         is_asked && is_close && !differs
     }
@@ -108,7 +118,7 @@ impl StatedValue {
 }
 
 fn read_subject(tokens: &[&str], is_value: &[bool]) -> Subject {
-    let mut words = Vec::new();
+    let mut subject = Subject::default();
     let mut before: Option<String> = None;
     for (token, is_value) in tokens.iter().zip(is_value) {
         if *is_value || !is_telling(token) {
@@ -116,9 +126,10 @@ fn read_subject(tokens: &[&str], is_value: &[bool]) -> Subject {
             continue;
         }
         let word = stem(token).into_owned();
-        words.push((word.clone(), before.replace(word)));
+        subject.pairs.extend(before.replace(word.clone()).map(|before| (before, word.clone())));
+        subject.words.push(word);
     }
-    Subject { words }
+    subject
 }
 
 fn trim_token(token: &str) -> &str {
@@ -325,6 +336,11 @@ mod tests {
                 "deploy timeout",
                 "the staging deploy timeout is 30 seconds",
                 "the production deploy timeout is 90 seconds",
+            ),
+            (
+                "tenant limit",
+                "the limit of tenant kestrel is 110",
+                "the limit of tenant lagoon is 111",
             ),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy timeout is 30s"),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy log is 90 mb"),

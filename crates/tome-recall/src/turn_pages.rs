@@ -6,6 +6,7 @@ use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::SessionId;
 
 use super::Recall;
+use super::candidate::{SourceKind, source_kind};
 use super::candidate_pool::CandidatePool;
 use super::hit_turn::EVENTS_MAX;
 use super::pack::{ChosenHit, HitPage, choose_page};
@@ -42,6 +43,9 @@ impl Recall {
             }
             for mut hit in page {
                 listed.insert(hit.candidate_index());
+                if repeats_turns(ranked, hit.candidate_index(), &listed) {
+                    continue;
+                }
                 let turn = match ranked.get(hit.candidate_index()) {
                     Some(found) => self.find_turn(found, pool, &mut known)?,
                     None => None,
@@ -90,6 +94,25 @@ impl Recall {
         known.parts.entry((set_index, session.clone())).or_default().push(part);
         Ok(prompt.map(|prompt| (set_index, prompt)))
     }
+}
+
+/// Whether a hit is the page of a segment, or an excerpt, of a session of which a message is listed.
+fn repeats_turns(ranked: &[RankedCandidate], at: usize, listed: &HashSet<usize>) -> bool {
+    let session_of = |one: &RankedCandidate| {
+        let session = one.candidate.body.as_ref()?.session.clone()?;
+        Some((one.candidate.set_index, session))
+    };
+    let Some(found) = ranked.get(at) else { return true };
+    let own = session_of(found);
+    let is_message =
+        |one: &&RankedCandidate| source_kind(one.candidate.source) == SourceKind::Events;
+    own.is_some()
+        && source_kind(found.candidate.source) == SourceKind::Contents
+        && listed
+            .iter()
+            .filter_map(|other| ranked.get(*other))
+            .filter(is_message)
+            .any(|other| session_of(other) == own)
 }
 
 /// The parts of sessions that were read.

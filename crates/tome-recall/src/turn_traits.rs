@@ -12,6 +12,9 @@ use super::weights::{QUESTION_PENALTY, SPEAKER_BONUS};
 
 /// Longer texts keep the default traits: their sentences are not read.
 const TRAITS_BYTES_MAX: usize = 4_000;
+/// Bytes that are read to tell code from prose, and lines that must be there.
+const CODE_BYTES_READ: usize = 2_000;
+const CODE_LINES_MIN: usize = 3;
 /// Maximum length of a speaker's name, in bytes.
 const SPEAKER_BYTES_MAX: usize = 32;
 
@@ -28,12 +31,15 @@ pub(super) struct TurnTraits {
     pub is_by_named_speaker: bool,
     /// Whether a person wrote it.
     pub is_by_person: bool,
+    /// Whether most of its lines are source code.
+    pub is_code: bool,
 }
 
 impl TurnTraits {
     pub(super) fn parse(text: &str, kind: &str, query: &QueryTerms) -> Self {
         let is_by_person = kind == EventKind::UserMessage.as_str();
-        let traits = Self { is_by_person, speaker: kind.to_owned(), ..Self::default() };
+        let is_code = is_code(tome_model::truncate_to(text, CODE_BYTES_READ));
+        let traits = Self { is_by_person, is_code, speaker: kind.to_owned(), ..Self::default() };
         if text.len() > TRAITS_BYTES_MAX {
             return traits;
         }
@@ -66,6 +72,26 @@ impl TurnTraits {
         let speaker = if self.is_by_named_speaker { SPEAKER_BONUS } else { 0.0 };
         (1.0 + speaker) * (1.0 - QUESTION_PENALTY * asks)
     }
+}
+
+/// Whether a text is source code: half of its lines end or assign like it, or it begins with a definition.
+fn is_code(text: &str) -> bool {
+    #[rustfmt::skip]
+    const DEFINITIONS: [&str; 12] = [
+        "def ", "async def ", "fn ", "pub fn ", "func ", "function ", "class ", "struct ", "impl ", "const ", "public ",
+        "export ",
+    ];
+    let (mut lines, mut of_code) = (0, 0);
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        lines += 1;
+        let ends = line.ends_with(['{', '}', '(', ')', '[', ']', ';', ':', ',', '\\']);
+        let assigns = line.contains(" = ") || line.contains(" == ") || line.contains("+=");
+        let is_statement =
+            ["return", "import ", "//", "#", "@"].iter().any(|start| line.starts_with(start));
+        of_code += usize::from(ends || assigns || is_statement);
+    }
+    let begins = DEFINITIONS.iter().any(|start| text.trim_start().starts_with(start));
+    begins && text.contains(['(', '{', ':']) || lines >= CODE_LINES_MIN && of_code * 2 >= lines
 }
 
 /// Splits off the name of the speaker, if a text begins with one.
@@ -113,6 +139,24 @@ mod tests {
         assert!(!traits("Who? The wolves.").ends_in_question);
         assert!(traits("你喜欢哪个队？").ends_in_question);
         assert_eq!(traits(&"Why? ".repeat(1_000)).question_share, 0.0);
+    }
+
+    #[test]
+    fn source_code_is_told_from_prose() {
+        for code in [
+            "def width(text): return len(text)",
+            "fn width(text: &str) -> usize {\n    let width = text.len();\n    width\n}",
+            "total = 0\nfor one in all:\n    total += one\nreturn total",
+        ] {
+            assert!(traits(code).is_code, "{code}");
+        }
+        for prose in [
+            "The function width returns the length of a text.",
+            "Ann: great :)",
+            "We changed two things:\n- the width is counted in columns\n- tabs count as four",
+        ] {
+            assert!(!traits(prose).is_code, "{prose}");
+        }
     }
 
     #[test]

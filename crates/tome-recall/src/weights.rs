@@ -38,6 +38,8 @@ pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 /// Weight of the similarity relative to the share of the query's words that a text earns. Both are
 /// between 0 and about 1.
 pub(super) const SIMILARITY_WEIGHT: f32 = 1.3;
+/// The same among texts of source code, whose words are names and not those of a question.
+pub(super) const CODE_SIMILARITY_WEIGHT: f32 = 2.5;
 /// The same among long documents, of which some part is close to anything.
 pub(super) const DOCUMENT_SIMILARITY_WEIGHT: f32 = 0.9;
 /// The same where words are more informative: between people, turns are short and full of names; and several

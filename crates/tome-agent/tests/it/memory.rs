@@ -41,7 +41,7 @@ fn recorded_events_are_read_found_and_written_to_the_transcript() {
     assert_eq!(memory.recent_events(2).unwrap().len(), 2);
     let found = memory.call_tool("recall_memory", r#"{"query":"quokka"}"#).unwrap();
     assert!(found.text.contains("the cache is called quokka"), "{}", found.text);
-    assert!(found.text.contains("messages.jsonl#L2"), "{}", found.text);
+    assert!(found.text.contains("[1] #2 (user, "), "{}", found.text);
     assert_eq!(fixture.files("messages.jsonl").len(), 1);
 }
 

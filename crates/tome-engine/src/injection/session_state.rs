@@ -242,7 +242,8 @@ impl SessionEvents {
             self.tail.iter().take_while(|event| last_answer.is_none_or(|end| event.id != end.id));
         let is_finished = !after.any(is_work);
         // An earlier answer is none to the last request.
-        let asked_at = requests.first().map_or(Millis(0), |prompt| prompt.at);
+        let asked = requests.iter().find(|event| says(event));
+        let asked_at = asked.map_or(Millis(0), |prompt| prompt.at);
         let closes = |event: &&&Event| event.at >= asked_at && is_conclusion(event);
         let closing = answers()
             .find(|event| event.kind == EventKind::AssistantStop && closes(&event))

@@ -46,8 +46,7 @@ fn recall_specs() -> Vec<ToolSpec> {
             recall::recall_memory,
             "Search earlier sessions, notes and lessons. Use specific words: names, paths, error \
              codes, times (last week). Open the hit that matters with memory_show. \
-             For history: sort time, a line per turn. scope instructions: what the user \
-             always wants.",
+             sort time: a line per turn. scope instructions: what the user always wants.",
             &["query"],
             json!({
                 "query": string_schema(),
@@ -61,14 +60,14 @@ fn recall_specs() -> Vec<ToolSpec> {
                 },
                 "sort": { "type": "string", "enum": ["relevance", "time"] },
                 "limit": { "type": "integer" },
-                "cursor": { "type": "integer", "description": "from the last answer" },
+                "cursor": { "type": "integer" },
                 "across": {
                     "type": "string",
                     "enum": ["session", "project", "all"],
                     "default": "project",
                 },
                 "since": described_string_schema("such as 2026-11-14, last week"),
-                "until": described_string_schema("exclusive"),
+                "until": string_schema(),
                 "agent": string_schema(),
                 "tokens": { "type": "integer", "default": 400 },
             }),
@@ -76,22 +75,21 @@ fn recall_specs() -> Vec<ToolSpec> {
         tool(
             "memory_show",
             show::memory_show,
-            "Open a citation from recall_memory, such as #123: a message with its turn, a note, \
-             summary or excerpt. Also a session by its id, or a day, week or month: \
-             toc:day:2026-11-14.",
+            "Open a citation from recall_memory, such as #123: a message with its turn, a note or \
+             summary; a session by its id; a day, week or month: toc:day:2026-11-14. query finds the \
+             part of a long text.",
             &["citation"],
             json!({
                 "citation": string_schema(),
-                "query": described_string_schema("what to look for in a long text"),
-                "around": { "type": "integer", "description": "events on either side" },
+                "query": string_schema(),
+                "around": { "type": "integer" },
                 "whole": { "type": "boolean" },
             }),
         ),
         tool(
             "teleport_query",
             recall::teleport_query,
-            "Search the table of contents: node and grip ids with previews, for get_node and \
-             expand_grip.",
+            "Search the table of contents, for get_node and expand_grip.",
             &["query"],
             json!({
                 "query": string_schema(),
@@ -283,8 +281,7 @@ fn contents_specs() -> Vec<ToolSpec> {
         tool(
             "get_toc_root",
             contents::get_toc_root,
-            "Contents of this project by year, month, week, day: titles and node ids. Start here, \
-             then get_node, then expand_grip.",
+            "Contents of this project by year, month, week, day: titles and node ids. Then get_node.",
             &[],
             json!({}),
         ),

@@ -51,8 +51,9 @@ fn ask_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
     app
 }
 
+/// The lines of the results, which are indented.
 fn contents_of(text: &str) -> Vec<&str> {
-    text.lines().filter_map(|line| line.trim().strip_prefix("Content: ")).collect()
+    text.lines().filter_map(|line| line.strip_prefix("    ")).collect()
 }
 
 fn is_question(text: &str) -> bool {

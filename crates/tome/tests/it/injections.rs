@@ -253,7 +253,7 @@ fn a_prompt_gets_relevant_hints_only_once() {
     let response = hook(&world, &["claude-code"], &says(&app, "s1", QUESTION)).unwrap();
     assert_eq!(response["hookSpecificOutput"]["hookEventName"], "UserPromptSubmit");
     let text = context(&response);
-    assert!(text.contains("frob flush --all") && text.contains("[h2]"), "{text}");
+    assert!(text.contains("frob flush --all") && text.contains("[#2]"), "{text}");
     assert!(text.contains("<tome-quoted") && !text.contains("button"), "{text}");
     // The same question, also reworded, is not answered again.
     for prompt in [format!("{QUESTION}, please"), format!("again: {QUESTION}")] {

@@ -129,7 +129,8 @@ fn an_earlier_message_is_found_with_its_citation() {
                 "turn",
                 "prompt",
                 "answer",
-                "others"
+                "others",
+                "branch"
             ]
         );
         assert!(hit["text"].as_str().unwrap().chars().count() <= 400, "{hit}");

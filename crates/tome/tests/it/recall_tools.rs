@@ -88,7 +88,7 @@ fn hits_have_the_format_that_agents_expect() {
     let output =
         text(&world, "recall_memory", json!({"query": "authentication", "scope": "messages"}));
     let expected = "Found 1 result(s) for: \"authentication\"\n\n[1] #2 (user, ";
-    let shown = ", 2026-11-15 09:32Z)\n    We need authentication: discuss OAuth2 vs JWT.\n";
+    let shown = ", 2026-11-15 09:32Z)\n    We need authentication: discuss OAuth2 vs JWT.";
     assert!(output.starts_with(expected) && output.contains(shown), "{output}");
     let all = answer(&world, "recall_memory", json!({"query": "authentication"}));
     let sources: Vec<&str> =

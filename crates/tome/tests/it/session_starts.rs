@@ -116,7 +116,7 @@ fn an_unanswered_request_is_shown_as_open() {
     );
     let response = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
     assert!(
-        context(&response).contains("Unanswered: Now make it accept emoji as well."),
+        context(&response).contains("Last request, unanswered: Now make it accept emoji as well."),
         "{response}"
     );
 }

@@ -385,10 +385,10 @@ fn the_screens_of_a_project_at_four_widths() {
         app  1 session · Nov 15
 
         Files
-          src/lexer.rs  on 1 day
+          src/lexer.rs  Nov 15
 
         Branches
-          feature/unicode-identifiers  on 1 day
+          feature/unicode-identifiers  Nov 15
 
         Open a file: tome file <path>
 
@@ -568,9 +568,9 @@ fn the_state_and_the_demo_at_four_widths() {
            and XID_Continue; all 41 lexer tests pass.
 
         2  The next session starts with it  Codex reads this first
-           First request: The lexer splits identifiers at é. Find
-           out why and fix it. The staging key is [redacted:aws] if
-           you need it.
+           Last request: The lexer splits identifiers at é. Find out
+           why and fix it. The staging key is [redacted:aws] if you
+           need it.
            Agent's final message: Identifiers were scanned byte by
            byte with is_ascii_alphanumeric. I switched the loop to
            characters and XID_Continue; all 41 lexer tests pass.
@@ -597,8 +597,8 @@ fn the_state_and_the_demo_at_four_widths() {
            all 41 lexer tests pass.
 
         2  The next session starts with it  Codex reads this first
-           First request: The lexer splits identifiers at é. Find out why and fix it.
-           The staging key is [redacted:aws] if you need it.
+           Last request: The lexer splits identifiers at é. Find out why and fix it. The
+           staging key is [redacted:aws] if you need it.
            Agent's final message: Identifiers were scanned byte by byte with
            is_ascii_alphanumeric. I switched the loop to characters and XID_Continue;
            all 41 lexer tests pass.
@@ -621,7 +621,7 @@ fn the_state_and_the_demo_at_four_widths() {
            loop to characters and XID_Continue; all 41 lexer tests pass.
 
         2  The next session starts with it  Codex reads this first
-           First request: The lexer splits identifiers at é. Find out why and fix it. The staging key is
+           Last request: The lexer splits identifiers at é. Find out why and fix it. The staging key is
            [redacted:aws] if you need it.
            Agent's final message: Identifiers were scanned byte by byte with is_ascii_alphanumeric. I
            switched the loop to characters and XID_Continue; all 41 lexer tests pass.

@@ -235,7 +235,7 @@ mod tests {
             ("cargo add serde", "serde"),
             ("cargo add -p shop --features derive serde@1.0 tokio", "serde tokio"),
             ("cargo +nightly add --dev insta", "insta"),
-            ("go get -u github.com/creack/pty@latest", "github.com/creack/pty"),
+            ("go get -u github.com/example/pty@latest", "github.com/example/pty"),
             ("go get ./...", ""),
             ("npm install --save-dev vitest", "vitest"),
             ("cd web && npm i lodash @types/lodash 2>&1 | tail -3", "@types/lodash lodash"),

@@ -50,7 +50,7 @@ fn read_move<'a>(words: &[&'a str], folder: Option<String>) -> Option<(String, V
         (&"git", mut rest) => loop {
             match rest {
                 ["-C", into, more @ ..] => {
-                    (folder, rest) = (enter_folder(Some(&folder), into)?, more)
+                    (folder, rest) = (enter_folder(Some(&folder), into)?, more);
                 }
                 ["-c", _, more @ ..] => rest = more,
                 ["mv", more @ ..] => break more,
