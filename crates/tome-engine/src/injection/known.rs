@@ -336,7 +336,7 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
 /// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by
 /// later turns six times as often.
 fn find_last_result(work: &Work) -> Option<&Fact> {
-    // What was found to be wrong is mostly set right by what follows.
+    // A problem is usually fixed later in the same work.
     #[rustfmt::skip]
     const PROBLEMS: &[&str] = &["the problem", "the issue", "the error", "the bug", "problem:", "i don't see", "let me"];
     let is_problem = |text: &str| {

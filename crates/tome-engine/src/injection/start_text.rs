@@ -244,7 +244,7 @@ pub(super) fn session_block(state: &SessionState) -> TextBlock {
     } else {
         format!("{} to {}", format_minute(state.first_at), format_minute(state.last_at))
     };
-    // What an agent needs most comes first, because the end is cut if there is no room.
+    // The most useful lines come first, because the end is cut if space runs out.
     let (last, before) = match state.latest_requests.split_last() {
         Some((last, before)) => (last, Some(before)),
         None => (&state.first_request, None),

@@ -24,7 +24,7 @@ const LINES_MAX: usize = 10;
 /// Entries and files of a page in JSON; the totals beside them count all.
 const JSON_LINES_MAX: usize = 40;
 const LINE_BYTES_MAX: usize = 240;
-/// What was done to a file, or what solved a problem.
+/// The change to a file, or the fix of a problem.
 const DETAIL_BYTES_MAX: usize = 100;
 
 pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {

@@ -454,7 +454,7 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
             && !text.ends_with(['?', ':'])
             && !begins_with_pronoun(text)
             && !begins_with_any(text, &["agreed"])
-            // What went wrong because of a choice is no decision.
+            // The report of a mistake is not a decision.
             && score_failure(text) == 0
             && !lower.contains("mistake");
         let evidence = || vec![build_evidence(at, sentence.raw)];

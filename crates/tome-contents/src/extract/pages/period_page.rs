@@ -25,7 +25,7 @@ const WORK_MAX: usize = 40;
 const FACTS_PER_KIND_MAX: usize = 6;
 const SESSIONS_MAX: usize = 8;
 const BULLETS_MAX: usize = 6;
-/// What the last result of a piece of work ranks above others.
+/// Added to the rank of the last result of a piece of work.
 const LAST_RANK: u32 = 20;
 /// Bullets of a day with one piece of work.
 const DAY_BULLETS_MAX: usize = 8;
@@ -329,7 +329,7 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         fact.kind == FactKind::Problem && open.is_some_and(shows)
     };
     ranked.retain(|fact| !is_open(fact));
-    // What the work came to in the end, and how it stands.
+    // The last result ranks first: it shows where the work stands.
     let last = work.facts_of(FactKind::Outcome).rfind(|fact| stands_alone(fact));
     let rank = |fact: &Fact| {
         let is_last = last.is_some_and(|last| std::ptr::eq(last, fact));

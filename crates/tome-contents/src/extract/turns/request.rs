@@ -90,7 +90,8 @@ pub(crate) fn choose_request<'a>(
     })
 }
 
-/// What the user typed in a prompt, on one line: without pasted logs and code, and of a plan only its heading.
+/// Returns the user's own words in a prompt, on one line. Leaves out pasted logs and code, and reduces a pasted plan
+/// to its heading.
 pub fn describe_prompt(text: &str) -> String {
     let parts = split_message(text);
     // Boxes and bars are drawn by programs.

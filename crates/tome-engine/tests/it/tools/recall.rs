@@ -1,4 +1,4 @@
-//! What an agent reads of recall: turns, pages of them, timelines, and opened citations.
+//! Recall as an agent sees it: pages of turns, timelines and opened citations.
 
 use serde_json::{Value, json};
 use tome_engine::{Caller, ToolAnswer};
