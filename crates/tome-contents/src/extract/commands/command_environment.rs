@@ -165,28 +165,15 @@ fn home_of(path: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tome_model::{Agent, EventId, EventKind, Millis, Role, SessionId};
 
     use super::*;
     use crate::extract::commands::chain::split_chain;
+    use crate::extract::commands::shell_event::build_shell_event;
 
     fn complete(cwd: &str, input: &serde_json::Value) -> Option<String> {
-        let tool =
-            Tool { name: "Bash".to_owned(), input: input.clone(), output: serde_json::Value::Null };
-        let event = Event {
-            id: EventId::parse("event-1").unwrap(),
-            session: SessionId::parse("session-1").unwrap(),
-            agent: Agent::parse("claude-code").unwrap(),
-            kind: EventKind::ToolResult,
-            role: Role::Tool,
-            text: String::new(),
-            tool: None,
-            at: Millis(1),
-            arrived: Millis(1),
-            project: "/home/dev/shop".to_owned(),
-            cwd: cwd.to_owned(),
-            meta: serde_json::Map::default(),
-        };
+        let mut event = build_shell_event(cwd, input, 0);
+        "/home/dev/shop".clone_into(&mut event.project);
+        let tool = event.tool.take().unwrap();
         let chain = split_chain(input["command"].as_str().unwrap());
         let environments = read_environments(&chain, &event, &tool);
         environments.last().unwrap().complete(chain.last().unwrap().stages[0])

@@ -9,3 +9,5 @@ pub(crate) mod failures;
 pub(crate) mod outcome;
 pub(crate) mod packages;
 pub(crate) mod renames;
+#[cfg(test)]
+pub(crate) mod shell_event;

@@ -203,29 +203,12 @@ fn is_redirection(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tome_model::{Agent, EventId, EventKind, Millis, Role, SessionId, Tool};
 
     use super::*;
+    use crate::extract::commands::shell_event::build_shell_event;
 
     fn added(command: &str, code: i64) -> String {
-        let event = Event {
-            id: EventId::parse("event-1").unwrap(),
-            session: SessionId::parse("session-1").unwrap(),
-            agent: Agent::parse("codex").unwrap(),
-            kind: EventKind::ToolResult,
-            role: Role::Tool,
-            text: String::new(),
-            tool: Some(Tool {
-                name: "Bash".to_owned(),
-                input: json!({ "command": command }),
-                output: json!({ "stdout": "", "exitCode": code }),
-            }),
-            at: Millis(1),
-            arrived: Millis(1),
-            project: "/home/dev/shop".to_owned(),
-            cwd: "/home/dev/shop".to_owned(),
-            meta: serde_json::Map::default(),
-        };
+        let event = build_shell_event("/home/dev/shop", &json!({ "command": command }), code);
         find_packages(&[event]).into_iter().collect::<Vec<_>>().join(" ")
     }
 

@@ -87,30 +87,13 @@ fn pair_operands<'a>(operands: &[&'a str]) -> Vec<(&'a str, String)> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use tome_model::{Agent, EventId, EventKind, Millis, Role, SessionId};
 
     use super::*;
+    use crate::extract::commands::shell_event::build_shell_event;
 
     fn renamed(command: &str) -> String {
-        let tool = Tool {
-            name: "Bash".to_owned(),
-            input: json!({ "command": command }),
-            output: json!({ "stdout": "", "exitCode": 0 }),
-        };
-        let event = Event {
-            id: EventId::parse("event-1").unwrap(),
-            session: SessionId::parse("session-1").unwrap(),
-            agent: Agent::parse("codex").unwrap(),
-            kind: EventKind::ToolResult,
-            role: Role::Tool,
-            text: String::new(),
-            tool: None,
-            at: Millis(1),
-            arrived: Millis(1),
-            project: "/app".to_owned(),
-            cwd: "/app".to_owned(),
-            meta: serde_json::Map::default(),
-        };
+        let mut event = build_shell_event("/app", &json!({ "command": command }), 0);
+        let tool = event.tool.take().unwrap();
         let found = find_renames(&event, &tool).into_iter();
         found.map(|(from, to)| format!("{from} {to}")).collect::<Vec<_>>().join("; ")
     }
