@@ -19,7 +19,7 @@ use crate::extract::{find_instructions, is_prompt};
 pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 const BATCH_MAX: usize = 1_000;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;

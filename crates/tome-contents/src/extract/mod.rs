@@ -47,13 +47,16 @@ pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub(crate) use self::facts::result_score::has_objection;
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
+pub use self::git::commits::list_commits;
 pub use self::language::prose::prompt_text;
 pub(crate) use self::language::similarity::TermSet;
 pub(crate) use self::pages::draft_activity::read_activity;
 pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
 pub(crate) use self::pages::title::{changes_subject, names_request};
-pub use self::pages::work::{find_work_outcome, find_work_title, stands_alone, strip_request};
+pub use self::pages::work::{
+    find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_request,
+};
 pub use self::turns::reaction::skip_acknowledgment;
 pub use self::turns::request::describe_prompt;
 pub(crate) use self::turns::turn::find_changed_paths;
@@ -99,7 +102,8 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
     let is_heading = |sentence: &&ProseSentence<'_>| sentence.shape == SentenceShape::Heading;
     // A plan or the template of a command is written for its own task.
     let is_document = parts.sentences.iter().filter(is_heading).count() >= HEADINGS_MIN
-        || prompt.matches("</").count() >= TAGS_MIN;
+        || prompt.matches("</").count() >= TAGS_MIN
+        || prompt.lines().any(|line| line.trim_start().starts_with("</"));
     if parts.is_pasted() || is_document {
         return Vec::new();
     }

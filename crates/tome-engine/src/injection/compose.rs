@@ -86,8 +86,10 @@ fn fit_sections(sections: &[&TextSection], budget: RemainingBudget) -> Vec<Fitte
     for (section, fitted_section) in cut {
         let taken = budget.percent(section.share).minus(fitted_section.left);
         let again = section.fit(taken.plus(spare));
-        // More space may select other lines; keep the result only if nothing is lost.
-        if again.cut <= fitted_section.cut && again.lines.len() >= fitted_section.lines.len() {
+        // More space may select other lines; keep the result only if nothing is lost. A whole section has no
+        // notices, so it may have fewer lines.
+        let has_more_lines = again.lines.len() >= fitted_section.lines.len();
+        if again.cut < fitted_section.cut || again.cut == fitted_section.cut && has_more_lines {
             spare = again.left;
             *fitted_section = again;
         }

@@ -2,12 +2,14 @@
 //! a lock; each publishes its result at once, so that a deadline only loses the steps not yet done.
 
 use std::cell::RefCell;
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use tome_finder::RecordKind;
 use tome_model::{Millis, Scope, SessionId};
 use tome_notebook::{NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE};
+use tome_topics::{TopicKind, TopicMap};
 
 use super::Injector;
 use super::known::KnownFacts;
@@ -27,6 +29,9 @@ const HEADING_BYTES_MAX: u64 = 100;
 /// Topics named at the start, and how long ago they were worked on at most.
 const RECENT_MAX: usize = 3;
 const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
+/// Files named at the start, and those of the most days among which they are chosen.
+const FILES_MAX: usize = 5;
+const FILES_COMPARED_MAX: usize = 60;
 /// Hits considered for hints.
 const HITS_MAX: usize = 12;
 
@@ -66,27 +71,18 @@ impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
     pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
-        // The last session on this branch and the commits, as the facts show them.
-        let known = RefCell::new((None, Vec::new()));
+        // The last session on this branch, as the facts show it.
+        let on_branch = RefCell::new(None);
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_lessons(parts),
             &|parts| {
                 self.read_known_facts(starting, parts)?;
-                known.replace((parts.known.session.clone(), parts.known.commits.clone()));
+                on_branch.replace(parts.known.session.clone());
                 Ok(())
             },
-            &|parts| {
-                let (on_branch, commits) = known.take();
-                self.read_last_session(starting, on_branch, parts)?;
-                if let Some(last) = &mut parts.last {
-                    let own = commits.into_iter();
-                    let own = own.filter(|(at, _)| (last.first_at..=last.last_at).contains(at));
-                    last.commits = own.map(|(_, subject)| self.redact_text(&subject)).collect();
-                }
-                Ok(())
-            },
+            &|parts| self.read_last_session(starting, on_branch.take(), parts),
         ];
         for (name, step) in START_SOURCES.iter().zip(steps) {
             let mut read = StartParts::default();
@@ -98,16 +94,30 @@ impl Injector {
             }
         }
         // Not worth a notice if it is late.
-        if let Ok(recent) = self.read_recent_topics(&starting.project) {
-            parts.lock().unwrap_or_else(PoisonError::into_inner).recent = recent;
+        if let Ok(Some(topics)) = self.topics.load_if_quick(&starting.project) {
+            let (recent, files) = (self.list_recent_topics(&topics), self.list_main_files(&topics));
+            let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
+            (parts.recent, parts.files) = (recent, files);
         }
     }
 
-    fn read_recent_topics(&self, project: &str) -> Result<Vec<String>, HomeError> {
-        let Some(topics) = self.topics.load_if_quick(project)? else { return Ok(Vec::new()) };
+    fn list_recent_topics(&self, topics: &TopicMap) -> Vec<String> {
         let since = Millis(self.clock.now().0.saturating_sub(RECENT_MS));
         let recent = topics.recent_groups(since, RECENT_MAX).into_iter();
-        Ok(recent.map(|topic| self.redact_text(&topic.label)).collect())
+        recent.map(|topic| self.redact_text(&topic.label)).collect()
+    }
+
+    /// The files that several sessions changed.
+    fn list_main_files(&self, topics: &TopicMap) -> Vec<String> {
+        let mut files = topics.top(TopicKind::File, FILES_COMPARED_MAX);
+        files.retain(|file| file.activity.sessions >= 2);
+        files.sort_by_key(|file| Reverse((file.activity.sessions, file.activity.last_at)));
+        let files = files.into_iter().take(FILES_MAX);
+        files
+            .map(|file| {
+                format!("{} ({} sessions)", self.redact_text(&file.label), file.activity.sessions)
+            })
+            .collect()
     }
 
     fn read_notes(&self, starting: &StartRequest, parts: &mut StartParts) -> Result<(), HomeError> {
@@ -248,10 +258,11 @@ impl Injector {
             unanswered,
             last_calls,
             edited,
+            commits,
             ..
         } = state;
         let texts = latest_requests.iter_mut().chain(open).chain(unanswered);
-        let texts = texts.chain(last_calls).chain(edited);
+        let texts = texts.chain(last_calls).chain(edited).chain(commits);
         for text in texts.chain([first_request, closing]) {
             *text = self.redact_text(text);
         }

@@ -4,9 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_contents::{Instruction, ListedInstruction, find_work_title, stands_alone, strip_request};
+use tome_contents::{
+    Instruction, ListedInstruction, find_work_title, names_whole_work, stands_alone, strip_request,
+};
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
+use tome_text::{content_stems, is_unspaced};
 
 use super::Injector;
 use crate::quote::quote_line;
@@ -18,10 +21,14 @@ const TEXT_CHARS_MAX: usize = 220;
 const COMMAND_CHARS_MAX: usize = 80;
 /// The beginning of a citation of a quoted excerpt.
 const GRIP_MARK: &str = "[grip:";
+/// Stands before what made a failed command pass.
+const FIX_MARK: &str = " — ";
 /// Lines per group.
 const OUTCOMES_MAX: usize = 3;
 const COMMITS_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
+/// Decisions and corrections that are compared with each other.
+const DECISIONS_READ_MAX: usize = 40;
 const RULES_MAX: usize = 6;
 const CHECKS_MAX: usize = 5;
 const OPEN_MAX: usize = 3;
@@ -49,8 +56,6 @@ pub struct KnownFacts {
     pub how_to_work: Vec<String>,
     /// The last session on the branch.
     pub session: Option<SessionId>,
-    /// The commits of all work, in order of time.
-    pub commits: Vec<(Millis, String)>,
 }
 
 /// A piece of work in one line.
@@ -174,10 +179,6 @@ fn summarize_work(
         .filter(|work| here.is_none_or(|here| !std::ptr::eq(*work, here)))
         .collect();
     known.earlier = list_earlier_work(&elsewhere);
-    let commits = all.iter().flat_map(|work| work.facts_of(FactKind::Commit));
-    known.commits = commits.map(|fact| (fact.at, fact.text.clone())).collect();
-    known.commits.sort();
-    known.commits.dedup();
     let last_at = all.iter().flat_map(|work| &work.facts).map(|fact| fact.at).max();
     let mut open: Vec<&Fact> = elsewhere
         .iter()
@@ -225,14 +226,37 @@ fn summarize_work(
     known.how_to_work.extend(
         corrections.map(|fact| quoted("The user corrected", &fact.text, &format_citation(fact))),
     );
-    let decisions = latest(FactKind::Decision, DECISIONS_MAX);
+    let mut decisions = latest(FactKind::Decision, DECISIONS_READ_MAX);
+    let later: Vec<&Fact> = latest(FactKind::Correction, DECISIONS_READ_MAX);
+    drop_overruled(&mut decisions, &later);
+    decisions.truncate(DECISIONS_MAX);
     known.how_to_work.extend(
         decisions
             .iter()
             .map(|fact| format_cited_fact(&format!("- Decided {}: ", format_day(fact.at)), fact)),
     );
-    known.how_to_work.extend(describe_checks(&best_checks(all)));
+    known.how_to_work.extend(describe_checks(&best_checks(all), all));
     known
+}
+
+/// Leaves out decisions that may no longer hold: on their subject the user decided again later, or corrected
+/// something.
+fn drop_overruled(decisions: &mut Vec<&Fact>, corrections: &[&Fact]) {
+    // Questions that were asked together are about the same subject.
+    const TOGETHER_MS: u64 = 5 * 60 * 1_000;
+    let stems = |facts: &[&Fact]| -> Vec<(Millis, BTreeSet<String>)> {
+        facts.iter().map(|fact| (fact.at, content_stems(&fact.text))).collect()
+    };
+    let (decided, corrected) = (stems(decisions), stems(corrections));
+    decisions.retain(|fact| {
+        let own = content_stems(&fact.text);
+        let overrules = |(at, others): &(Millis, BTreeSet<String>), shared_min: usize| {
+            at.0 > fact.at.0 + TOGETHER_MS
+                && own.intersection(others).count() >= shared_min.max(own.len() / 3)
+        };
+        !decided.iter().any(|later| overrules(later, 3))
+            && !corrected.iter().any(|later| overrules(later, 2))
+    });
 }
 
 /// Whether an open end is an offer of the agent that ended with its session. One about changes tells that they
@@ -277,15 +301,34 @@ fn is_choice_of_next_step(decision: &str) -> bool {
         || STARTS.iter().any(|start| lower.starts_with(start))
 }
 
-/// The checks in one line, with the day on which the last of them passed.
-fn describe_checks(checks: &[&Fact]) -> Option<String> {
-    let last = checks.iter().map(|fact| fact.at).max()?;
-    let each = checks.iter().map(|fact| {
-        let command = quote_line(&fact.text, COMMAND_CHARS_MAX);
-        format!("`{command}`{}", format_citation(fact))
-    });
-    let each: Vec<String> = each.collect();
-    Some(format!("- Check with {} (last passed {})", each.join(", "), format_day(last)))
+/// The checks in one line, with the days on which they last passed, and whether they failed after that.
+fn describe_checks(checks: &[&Fact], all: &[&Work]) -> Option<String> {
+    let last = format_day(checks.iter().map(|fact| fact.at).max()?);
+    let problems = all.iter().flat_map(|work| work.facts_of(FactKind::Problem));
+    let unfixed: Vec<&Fact> = problems.filter(|fact| !fact.text.contains(FIX_MARK)).collect();
+    let (mut of_last_day, mut others) = (Vec::new(), Vec::new());
+    for check in checks {
+        let command = quote_line(&check.text, COMMAND_CHARS_MAX);
+        let named = format!("`{command}`{}", format_citation(check));
+        let has_failed = unfixed.iter().filter(|failure| failure.at > check.at).any(|failure| {
+            failed_command(&failure.text).is_some_and(|name| check.text.contains(name))
+        });
+        let day = format_day(check.at);
+        match (has_failed, day == last) {
+            (true, _) => others.push(format!("{named} (passed {day}, failed after that)")),
+            (false, true) => of_last_day.push(named),
+            (false, false) => others.push(format!("{named} (passed {day})")),
+        }
+    }
+    if let Some(end) = of_last_day.last_mut() {
+        end.push_str(&format!(" (last passed {last})"));
+    }
+    Some(format!("- Check with {}", [of_last_day, others].concat().join(", ")))
+}
+
+/// The command in the text of a failure: "`cargo test` failed: …".
+fn failed_command(failure: &str) -> Option<&str> {
+    failure.strip_prefix('`')?.split_once("` failed").map(|(command, _)| command)
 }
 
 /// The commands that check the whole project rather than one test or file, most used first.
@@ -321,7 +364,7 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
         let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
         let day = format_day(last_at(work)?);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
-        let outcome = find_last_result(work).map_or(String::new(), |fact| {
+        let outcome = find_last_result(work, &title.text).map_or(String::new(), |fact| {
             let text = quote_line(strip_request(&fact.text), EARLIER_RESULT_CHARS_MAX);
             format!(" Result: {text}{}", format_citation(fact))
         });
@@ -333,22 +376,64 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     works.iter().filter_map(describe).take(EARLIER_MAX).collect()
 }
 
-/// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by
-/// later turns six times as often.
-fn find_last_result(work: &Work) -> Option<&Fact> {
-    // A problem is usually fixed later in the same work.
-    #[rustfmt::skip]
-    const PROBLEMS: &[&str] = &["the problem", "the issue", "the error", "the bug", "problem:", "i don't see", "let me"];
-    let is_problem = |text: &str| {
-        let lower = strip_request(text).to_lowercase();
-        PROBLEMS.iter().any(|start| lower.starts_with(start))
-    };
+/// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by later
+/// turns six times as often. That it was committed or pushed says nothing, so the one before is told; if the last
+/// one only repeats the title, none is.
+fn find_last_result<'w>(work: &'w Work, title: &str) -> Option<&'w Fact> {
     let outcomes = || {
         let all = work.facts_of(FactKind::Outcome);
-        all.filter(|fact| stands_alone(fact) && !is_problem(&fact.text))
+        all.filter(|fact| stands_alone(fact)).filter(|fact| {
+            let result = strip_request(&fact.text);
+            !tells_problem(result) && (!tells_delivery(result) || adds_to_title(result, title))
+        })
     };
     let heaviest = outcomes().map(|fact| fact.weight).max()?;
-    outcomes().filter(|fact| fact.weight * 3 >= heaviest).max_by_key(|fact| fact.at)
+    let last = outcomes().filter(|fact| fact.weight * 3 >= heaviest).max_by_key(|fact| fact.at);
+    last.filter(|fact| adds_to_title(strip_request(&fact.text), title))
+}
+
+/// Whether a result tells that the work was committed, pushed or deployed.
+fn tells_delivery(result: &str) -> bool {
+    const WORDS: [&str; 4] = ["commit", "push", "deploy", "stage"];
+    let stems = content_stems(result);
+    WORDS.iter().any(|word| content_stems(word).iter().any(|stem| stems.contains(stem)))
+}
+
+/// Whether a result is a diagnosis: a problem is usually fixed later in the same work.
+fn tells_problem(result: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "the problem", "the issue", "the error", "the bug", "problem", "the failure", "i don't see", "let me",
+    ];
+    result.split(". ").any(|sentence| {
+        let lower = sentence.trim_start().to_lowercase();
+        let mut rests = STARTS.iter().filter_map(|start| lower.strip_prefix(start));
+        rests.any(|rest| !rest.starts_with(char::is_alphabetic))
+    })
+}
+
+/// Whether a result says more than the title and that the work was committed, pushed or restarted.
+fn adds_to_title(result: &str, title: &str) -> bool {
+    /// Words of a result that tell how work is delivered, and nothing about it.
+    #[rustfmt::skip]
+    const DELIVERY: [&str; 41] = [
+        "already", "automatically", "branch", "change", "clean", "commit", "complete", "create", "deploy", "done",
+        "everything", "file", "finish", "generate", "image", "implement", "main", "merge", "now", "only", "origin",
+        "prior", "push", "ready", "remain", "repo", "restart", "revise", "server", "ship", "should", "stage",
+        "successfully", "tree", "unrelated", "unstage", "update", "user", "work", "yes", "again",
+    ];
+    const WORDS_MIN: usize = 3;
+    // Without spaces between its words, they cannot be compared one by one.
+    if result.chars().any(is_unspaced) {
+        return true;
+    }
+    let known = content_stems(title);
+    let delivery: BTreeSet<String> = DELIVERY.iter().flat_map(|word| content_stems(word)).collect();
+    let is_hash = |word: &str| word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let adds = |word: &&String| {
+        !known.contains(*word) && !delivery.contains(*word) && !is_hash(word.as_str())
+    };
+    content_stems(result).iter().filter(adds).count() >= WORDS_MIN
 }
 
 /// The work on a branch: what it is about, its latest results, and what is open.
@@ -357,7 +442,7 @@ fn describe_branch(work: &Work) -> Vec<String> {
     let mut commits: Vec<&Fact> = work.facts_of(FactKind::Commit).collect();
     commits.sort_by_key(|fact| std::cmp::Reverse(fact.at));
     if commits.is_empty() {
-        lines.extend(find_work_title(work).map(|title| {
+        lines.extend(find_work_title(work).filter(|title| names_whole_work(title)).map(|title| {
             let text = quote_line(&title.text, TEXT_CHARS_MAX);
             format!("- About: {text}{}", format_citation(title))
         }));
@@ -400,6 +485,25 @@ fn format_day(at: Millis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_result_adds_to_the_title_and_is_no_diagnosis() {
+        let title = "Show prices in euros on the invoice page";
+        for empty in [
+            "Commit created successfully: `1a2b3c4 Show prices in euros`.",
+            "The invoice page has been pushed and should deploy automatically.",
+            "Only the unrelated files remain unstaged.",
+        ] {
+            assert!(!adds_to_title(empty, title), "{empty}");
+        }
+        for telling in
+            ["Amounts are rounded half up and shown with two digits.", "金额四舍五入，保留两位小数"]
+        {
+            assert!(adds_to_title(telling, title), "{telling}");
+        }
+        assert!(tells_problem("The server runs. The problem is that port 9000 is taken"));
+        assert!(!tells_problem("The problematic port is no longer used"));
+    }
 
     #[test]
     fn only_what_helps_the_next_session_is_told() {

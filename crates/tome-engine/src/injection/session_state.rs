@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tome_contents::{
-    describe_prompt, is_narration, is_task_list_tool, list_edited_files, prompt_text,
+    describe_prompt, is_narration, is_task_list_tool, list_commits, list_edited_files, prompt_text,
     read_tool_call, shorten_path,
 };
 use tome_ledger::{EventRange, Ledger, ScanDirection};
@@ -61,7 +61,7 @@ pub struct SessionState {
     pub closing_event: Option<String>,
     /// Its last calls after that message, each in a line with how it ended.
     pub last_calls: Vec<String>,
-    /// The commits made in it, in order.
+    /// The commits made in it, the latest first.
     pub commits: Vec<String>,
     /// Files that it edited after its last commit, the latest first.
     pub edited: Vec<String>,
@@ -267,7 +267,7 @@ impl SessionEvents {
             is_finished,
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
             last_calls: if is_finished { Vec::new() } else { self.describe_last_calls(closing) },
-            commits: Vec::new(),
+            commits: self.list_commits(),
             edited: self.list_uncommitted_files(),
             open: open_work::collect_open_work(&self.tail, closing),
             unanswered: unanswered.map(|event| describe_prompt(&event.text)),
@@ -276,6 +276,13 @@ impl SessionEvents {
 }
 
 impl SessionEvents {
+    /// The commits of the events that were read, the latest first.
+    fn list_commits(&self) -> Vec<String> {
+        let mut commits = list_commits(self.tail.iter().rev());
+        commits.reverse();
+        commits
+    }
+
     /// The calls after the agent's last message, in order.
     fn describe_last_calls(&self, closing: Option<&Event>) -> Vec<String> {
         let after =

@@ -31,6 +31,8 @@ pub struct StartParts {
     pub last: Option<SessionState>,
     /// Labels of the topics of the last days, the most important first.
     pub recent: Vec<String>,
+    /// The files that several sessions changed, each with their number.
+    pub files: Vec<String>,
     /// Sources that could not be read in time.
     pub late: Vec<&'static str>,
 }
@@ -77,12 +79,16 @@ const STILL_AT_WORK: &str = "The record ends while the agent was at work. Its la
 const NAME_CHARS_MAX: usize = 80;
 /// Characters of a topic's label.
 const LABEL_CHARS_MAX: usize = 60;
+/// Characters of a path with the number of its sessions.
+const FILE_CHARS_MAX: usize = 100;
 /// Characters of an index line, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
 const REQUEST_CHARS_MAX: usize = 300;
 /// Characters of a call after the last message, and files named.
 const CALL_CHARS_MAX: usize = 140;
 const FILES_SHOWN_MAX: usize = 6;
+const COMMITS_SHOWN_MAX: usize = 4;
+const COMMITS_CHARS_MAX: usize = 360;
 /// The same, of one that was followed by others.
 const EARLIER_REQUEST_CHARS_MAX: usize = 160;
 /// Characters and lines of the agent's final message.
@@ -123,7 +129,7 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
     let extras = if is_empty && parts.late.is_empty() {
         vec![NOTHING_YET.map(str::to_owned).to_vec()]
     } else {
-        vec![recent_lines(&parts.recent), Vec::new()]
+        vec![topic_lines(&parts.recent, &parts.files), Vec::new()]
     };
     extras.into_iter().find_map(|extra| {
         let above = above.iter().cloned().chain(extra).collect();
@@ -132,14 +138,19 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
     })
 }
 
-/// The topics of the last days in one line; none if there are fewer than two.
-fn recent_lines(labels: &[String]) -> Vec<String> {
-    if labels.len() < 2 {
-        return Vec::new();
+/// The topics of the last days and the files that are changed most, in a line each if there are at least two.
+fn topic_lines(recent: &[String], files: &[String]) -> Vec<String> {
+    let line = |name: &str, labels: &[String], chars_max: usize, separator: &str| {
+        let labels: Vec<String> = labels.iter().map(|label| quote_line(label, chars_max)).collect();
+        (labels.len() >= 2).then(|| format!("{name}: {}.", labels.join(separator)))
+    };
+    let mut lines: Vec<String> =
+        line("Recently", recent, LABEL_CHARS_MAX, "; ").into_iter().collect();
+    lines.extend(line("Files changed in most sessions", files, FILE_CHARS_MAX, ", "));
+    if !lines.is_empty() {
+        lines.insert(0, String::new());
     }
-    let labels: Vec<String> =
-        labels.iter().map(|label| quote_line(label, LABEL_CHARS_MAX)).collect();
-    vec![String::new(), format!("Recently: {}.", labels.join("; "))]
+    lines
 }
 
 fn facts_section(parts: &StartParts) -> TextSection {
@@ -273,7 +284,12 @@ pub(super) fn session_block(state: &SessionState) -> TextBlock {
         state.open.iter().map(|item| format!("Open: {}", quote_line(item, LINE_CHARS_MAX))),
     );
     if !state.commits.is_empty() {
-        lines.push(format!("Committed: {}", quote_line(&state.commits.join("; "), LINE_CHARS_MAX)));
+        let shown: Vec<String> = state.commits.iter().take(COMMITS_SHOWN_MAX).cloned().collect();
+        let hidden = state.commits.len() - shown.len();
+        let more = if hidden > 0 { format!(" and {hidden} before") } else { String::new() };
+        let order = if state.commits.len() > 1 { ", the latest first" } else { "" };
+        let commits = quote_line(&shown.join("; "), COMMITS_CHARS_MAX);
+        lines.push(format!("Committed{order}: {commits}{more}"));
     }
     if !state.edited.is_empty() {
         let shown: Vec<&str> =

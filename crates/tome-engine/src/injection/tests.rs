@@ -322,8 +322,24 @@ fn any_note() -> impl Strategy<Value = NoteLine> {
         .prop_map(|(n, name, summary)| note(&format!("notes/n{n}.md"), &name, &summary))
 }
 
+/// A section that fits into the space that others leave over is whole, although it exceeds its share.
 #[test]
-fn recent_topics_are_one_line_and_never_cost_the_rest() {
+fn space_that_is_left_over_is_used() {
+    let closing = "The lexer reads identifiers by XID.\n".repeat(9);
+    let requests: Vec<String> =
+        (0..4).map(|n| format!("{n} {}", "more words ".repeat(13))).collect();
+    let last = SessionState { closing, latest_requests: requests, ..last() };
+    let parts = StartParts { last: Some(last), ..StartParts::default() };
+    let whole = render_start(&parts, TokenBudget { tokens: 9_000, bytes: 40_000 }).unwrap();
+    // Its share grows until all but one line fits into it, and then the whole section.
+    for tokens in (whole.tokens + 60..5_000).step_by(9) {
+        let budget = TokenBudget { tokens, bytes: 40_000 };
+        assert_eq!(render_start(&parts, budget).unwrap().text, whole.text, "{tokens}");
+    }
+}
+
+#[test]
+fn topics_and_files_are_one_line_each_and_never_cost_the_rest() {
     let labels = ["lexer.rs, unicode identifiers".to_owned(), "invoice.rs, rounding".to_owned()];
     let parts = StartParts { recent: labels.to_vec(), last: Some(last()), ..StartParts::default() };
     let budget = |tokens| TokenBudget { tokens, bytes: 9_500 };
@@ -332,6 +348,11 @@ fn recent_topics_are_one_line_and_never_cost_the_rest() {
     assert!(text.contains(line), "{text}");
     let one = StartParts { recent: labels[..1].to_vec(), ..parts.clone() };
     assert!(!render_start(&one, budget(2_000)).unwrap().text.contains("Recently"));
+    let files = ["src/lexer.rs (4 sessions)".to_owned(), "README.md (2 sessions)".to_owned()];
+    let of_files = StartParts { files: files.to_vec(), ..parts.clone() };
+    let text = render_start(&of_files, budget(2_000)).unwrap().text;
+    let line = "rounding.\nFiles changed in most sessions: src/lexer.rs (4 sessions), README.md (2 sessions).\n";
+    assert!(text.contains(line), "{text}");
     let none = StartParts { recent: Vec::new(), ..parts.clone() };
     for tokens in (100..700).step_by(10) {
         let (with, without) =
@@ -386,8 +407,8 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
                     earlier: notes.iter().map(earlier_work).collect(),
                     open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
                     session: None,
-                    commits: Vec::new(),
                 },
+                files: notes.iter().take(3).map(|note| note.path.clone()).collect(),
                 recent: lessons.iter().take(3).map(|note| note.name.clone()).collect(),
                 facts: facts.collect(),
                 notes,

@@ -472,8 +472,12 @@ pub(crate) fn begins_with_pronoun(text: &str) -> bool {
 /// Finds the question that an answer ends with: the longest among its last sentences.
 pub(crate) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const LAST: usize = 3;
+    // The title of a source asks nothing.
+    let is_link = |raw: &str| {
+        raw.trim_start_matches(['-', '*', '•', ' ']).starts_with('[') && raw.contains("](")
+    };
     let last = parts.sentences.last()?;
-    if !last.plain.ends_with(['?', '？']) {
+    if !last.plain.ends_with(['?', '？']) || is_link(last.raw) {
         return None;
     }
     let from = parts.sentences.len().saturating_sub(LAST);
@@ -481,6 +485,7 @@ pub(crate) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<Answ
         .sentences
         .iter()
         .skip(from)
+        .filter(|sentence| !is_link(sentence.raw))
         .map(|sentence| (sentence.raw, sentence.plain.clone()))
         .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
         .map(|(raw, text)| AnswerSentence {

@@ -205,7 +205,8 @@ pub(crate) fn find_option_choice(
     if options.next().is_some() || has_inline_option(answer, raw, label) {
         return None;
     }
-    if is_navigation(option) || is_chore(option) || offers_next_steps(answer, raw) {
+    let is_step = is_navigation(option) || is_chore(option) || offers_next_steps(answer, raw);
+    if is_step || is_menu(answer) {
         return None;
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
@@ -225,6 +226,16 @@ pub(crate) fn find_option_choice(
     evidence.push(build_evidence(answer_at, raw.trim()));
     evidence.push(build_evidence(prompt, typed));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// Whether the numbered lines of an answer are more than anybody chooses among: the commands of a program, or
+/// the steps of a plan.
+fn is_menu(answer: &str) -> bool {
+    const OPTIONS_MAX: usize = 6;
+    let is_next = |number: usize, line: &str| read_option(line, &number.to_string()).is_some();
+    let last =
+        answer.lines().fold(0, |last, line| if is_next(last + 1, line) { last + 1 } else { last });
+    last > OPTIONS_MAX
 }
 
 /// Whether a menu within a line has the label as well: `[A] Refine [C] Continue`.

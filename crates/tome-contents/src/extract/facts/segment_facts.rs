@@ -167,12 +167,8 @@ fn add_turn_facts(
     facts: &mut Vec<DraftFact>,
 ) {
     for commit in &turn.commits {
-        let text = match commit.hash {
-            Some(hash) => format!("{} ({})", commit.subject, tome_text::first_chars(hash, 8)),
-            None => commit.subject.to_owned(),
-        };
         let evidence = vec![build_evidence(commit.event, commit.raw)];
-        facts.extend(DraftFact::new(FactKind::Commit, &text, 10, evidence));
+        facts.extend(DraftFact::new(FactKind::Commit, &commit.describe(), 10, evidence));
     }
     for pull in &turn.pulls {
         let title = pull.title.map_or(String::new(), |title| format!(": {}", plain_text(title)));

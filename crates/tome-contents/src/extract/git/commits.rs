@@ -4,7 +4,8 @@
 use std::sync::LazyLock;
 
 use regex::Regex;
-use tome_model::{Event, Tool};
+use tome_model::{Event, EventKind, Tool};
+use tome_text::first_chars;
 
 use crate::extract::commands::chain::{ChainJoint, split_chain, unquote};
 use crate::extract::commands::command_name::{find_git_verb, strip_wrappers};
@@ -28,6 +29,17 @@ pub(crate) struct MadeCommit<'a> {
     pub(crate) raw: &'a str,
     /// Whether it replaces the commit before it.
     pub(crate) is_amended: bool,
+}
+
+impl MadeCommit<'_> {
+    /// The subject, and the hash if it is known.
+    pub(crate) fn describe(&self) -> String {
+        const HASH_CHARS: usize = 8;
+        match self.hash {
+            Some(hash) => format!("{} ({})", self.subject, first_chars(hash, HASH_CHARS)),
+            None => self.subject.to_owned(),
+        }
+    }
 }
 
 /// A rebase that a tool call finished.
@@ -83,6 +95,23 @@ fn parse_commits_back(revision: &str) -> Option<usize> {
         Some(count) => count.parse().ok(),
         None => (!rest.is_empty() && rest.chars().all(|c| c == '^')).then_some(rest.len()),
     }
+}
+
+/// Lists the commits that the tool calls of a session made and did not take back, in order: `subject (hash)`.
+pub fn list_commits<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<String> {
+    let mut commits: Vec<String> = Vec::new();
+    let calls = events.into_iter().filter(|event| event.kind == EventKind::ToolResult);
+    for (event, tool) in calls.filter_map(|event| Some((event, event.tool.as_ref()?))) {
+        let undone = count_undone_commits(event, tool).min(commits.len());
+        commits.truncate(commits.len() - undone);
+        for commit in find_commits(0, event, tool) {
+            if commit.is_amended {
+                commits.pop();
+            }
+            commits.push(commit.describe());
+        }
+    }
+    commits
 }
 
 /// Finds the commits that a tool call made.

@@ -7,10 +7,16 @@ use tome_model::{Fact, FactKind, Millis, Work};
 use crate::extract::facts::draft_fact::QUESTION_END;
 use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, OUTCOME_WEIGHT_MIN};
 use crate::extract::language::similarity::is_similar;
+use crate::extract::pages::title::{FROM_TASK, is_from_conversation};
 
 /// The title of a piece of work: the one that the list of sessions shows.
 pub fn find_work_title(work: &Work) -> Option<&Fact> {
     work.facts_of(FactKind::Title).min_by_key(|fact| rank_title(fact))
+}
+
+/// Whether a title names the work itself, as a commit or a plan does, rather than one request of it.
+pub fn names_whole_work(title: &Fact) -> bool {
+    title.weight >= FROM_TASK && !is_from_conversation(title.weight)
 }
 
 /// Whether a result is likely true and useful without the page of its segment.

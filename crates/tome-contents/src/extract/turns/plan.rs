@@ -5,6 +5,7 @@
 //! part of a message (Codex). A list of steps has no heading, and none is made up for it.
 
 use tome_model::{Event, EventKind, Tool};
+use tome_text::count_words;
 
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::language::terms::base_name;
@@ -126,6 +127,6 @@ fn find_heading(event: usize, plan: &str) -> Option<PlanHeading<'_>> {
         let text = raw.strip_prefix('#')?.trim_start_matches('#').trim();
         let bare = strip_any_prefix(text, &["implementation plan", "plan", "the plan"]);
         let text = bare.map_or(text, |rest| rest.trim_start_matches([':', '-', '–', '—', ' ']));
-        (text.split_whitespace().count() >= 3).then_some(PlanHeading { event, raw, text })
+        (count_words(text) >= 3).then_some(PlanHeading { event, raw, text })
     })
 }

@@ -90,8 +90,8 @@ pub(crate) fn choose_request<'a>(
     })
 }
 
-/// Returns the user's own words in a prompt, on one line. Leaves out pasted logs and code, and reduces a pasted plan
-/// to its heading.
+/// Returns the user's own words in a prompt, on one line. Leaves out pasted logs and code, reduces a pasted plan to
+/// its heading and a long text to the sentence that asks for something.
 pub fn describe_prompt(text: &str) -> String {
     let parts = split_message(text);
     // Boxes and bars are drawn by programs.
@@ -101,7 +101,29 @@ pub fn describe_prompt(text: &str) -> String {
     match request_of_plan(text) {
         Some(request) => request,
         None if said.is_empty() => prompt_text(text),
-        None => said.join(" "),
+        None => describe_long_text(&parts, &said.join(" ")),
+    }
+}
+
+/// The request in a long text, unless it is at the beginning; a text without one is marked as such.
+fn describe_long_text(parts: &MessageParts<'_>, said: &str) -> String {
+    const LONG_CHARS_MIN: usize = 1_200;
+    const BEGINNING_CHARS: usize = 160;
+    let chars = said.chars().count();
+    if chars < LONG_CHARS_MIN {
+        return said.to_owned();
+    }
+    // What is asked for stands before or below a document, or is clear.
+    let is_last = |raw: &str| parts.sentences.last().is_some_and(|last| last.raw == raw);
+    let request = choose_request(0, parts).filter(|request| !request.pasted && request.is_asked);
+    let at =
+        |raw: &str| said.find(raw).map(|at| said.get(..at).unwrap_or_default().chars().count());
+    match request {
+        Some(request) if at(request.raw).is_some_and(|at| at < BEGINNING_CHARS) => said.to_owned(),
+        Some(request) if request.is_sure || is_last(request.raw) => {
+            format!("{} (in a text of {chars} characters)", request.raw.trim())
+        }
+        _ => format!("(A text of {chars} characters) {said}"),
     }
 }
 
@@ -392,4 +414,22 @@ pub(crate) fn refers_by_number(text: &str) -> bool {
     const NOUNS: [&str; 6] = ["item", "items", "comment", "comments", "point", "points"];
     let mut rest = text.split_whitespace().skip(1).skip_while(|word| NOUNS.contains(word));
     rest.next().is_some_and(|word| is_number(&word)) && !has_name(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::describe_prompt;
+
+    #[test]
+    fn a_long_text_is_told_by_its_request_or_by_its_length() {
+        let article = "Rivers carry sand to the sea and leave it at their mouths. ".repeat(24);
+        let request = "Please write a summary of this article to docs/rivers.md.";
+        let told = describe_prompt(&format!("{article}\n\n{request}"));
+        assert!(told.starts_with("Please write a summary"), "{told}");
+        assert!(told.contains("(in a text of "), "{told}");
+        let told = describe_prompt(&article);
+        assert!(told.starts_with("(A text of "), "{told}");
+        let told = describe_prompt(&format!("{request} {article}"));
+        assert!(told.starts_with(request) && !told.contains("text of"), "{told}");
+    }
 }
