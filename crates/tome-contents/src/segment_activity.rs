@@ -193,7 +193,6 @@ fn number_events(
         moves: turn
             .moves
             .into_iter()
-            .filter(|one| events.get(one.event).is_some_and(is_patch))
             .map(|one| (one.event, one.from, one.to))
             .chain(read_shell_renames(&events, range.clone()))
             .map(|(event, from, to)| MoveActivity {
@@ -214,11 +213,7 @@ fn number_events(
                 message: run.message,
             })
             .collect(),
-        packages: {
-            let mut packages = find_packages(events.get(range).unwrap_or_default());
-            packages.extend(turn.packages);
-            packages.into_iter().collect()
-        },
+        packages: find_packages(events.get(range).unwrap_or_default()).into_iter().collect(),
         issues: turn.issues,
     });
     let facts = read.facts.into_iter().map(|fact| ActivityFact {
@@ -249,10 +244,4 @@ fn read_shell_renames(
         let renames = tool.map(|tool| find_renames(event, tool)).unwrap_or_default();
         renames.into_iter().map(move |(from, to)| (at, from, to))
     })
-}
-
-/// Whether a tool call patches files, and names them relative to the working directory.
-fn is_patch(event: &Event) -> bool {
-    let input = event.tool.as_ref().map(|tool| tool.input.to_string());
-    input.is_some_and(|input| input.contains("*** Move to: "))
 }

@@ -37,7 +37,7 @@ use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
 
-pub use self::answers::passage::{find_answer, is_narration, states_cause};
+pub use self::answers::passage::{ends_with_announcement, find_answer, is_narration, states_cause};
 pub use self::calls::call_line::shorten_path;
 pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
 pub use self::commands::outcome::ToolOutcome;
@@ -55,7 +55,8 @@ pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
 pub(crate) use self::pages::title::{changes_subject, names_request};
 pub use self::pages::work::{
-    find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_request,
+    find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_own_request,
+    strip_request,
 };
 pub use self::turns::reaction::skip_acknowledgment;
 pub use self::turns::request::describe_prompt;

@@ -253,6 +253,7 @@ impl Injector {
         let SessionState {
             first_request,
             latest_requests,
+            last_words,
             closing,
             open,
             unanswered,
@@ -261,7 +262,7 @@ impl Injector {
             commits,
             ..
         } = state;
-        let texts = latest_requests.iter_mut().chain(open).chain(unanswered);
+        let texts = latest_requests.iter_mut().chain(open).chain(unanswered).chain(last_words);
         let texts = texts.chain(last_calls).chain(edited).chain(commits);
         for text in texts.chain([first_request, closing]) {
             *text = self.redact_text(text);

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_contents::{
-    Instruction, ListedInstruction, find_work_title, names_whole_work, stands_alone, strip_request,
+    Instruction, ListedInstruction, find_work_title, names_whole_work, stands_alone,
+    strip_own_request, strip_request,
 };
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
@@ -27,6 +28,8 @@ const FIX_MARK: &str = " — ";
 const OUTCOMES_MAX: usize = 3;
 const COMMITS_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
+/// The weight of a decision that the user made in words, or by answering a question.
+const DECISION_WEIGHT_MIN: u32 = 8;
 /// Decisions and corrections that are compared with each other.
 const DECISIONS_READ_MAX: usize = 40;
 const RULES_MAX: usize = 6;
@@ -197,7 +200,10 @@ fn summarize_work(
         facts.sort_by_key(|fact| std::cmp::Reverse(fact.at));
         let mut seen = BTreeSet::new();
         facts.retain(|fact| seen.insert(fact.text.as_str()));
-        facts.retain(|fact| kind != FactKind::Decision || !is_choice_of_next_step(&fact.text));
+        facts.retain(|fact| {
+            kind != FactKind::Decision
+                || fact.weight >= DECISION_WEIGHT_MIN && !is_choice_of_next_step(&fact.text)
+        });
         facts.truncate(most);
         facts
     };
@@ -364,16 +370,29 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
         let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
         let day = format_day(last_at(work)?);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
+        // With its own request, unless that is the title: a result answers one turn.
         let outcome = find_last_result(work, &title.text).map_or(String::new(), |fact| {
-            let text = quote_line(strip_request(&fact.text), EARLIER_RESULT_CHARS_MAX);
-            format!(" Result: {text}{}", format_citation(fact))
+            let (label, result) = match strip_own_request(&title.text, &fact.text) {
+                Some(result) => ("Result", result),
+                None => ("Last", fact.text.as_str()),
+            };
+            let text = quote_line(result, EARLIER_RESULT_CHARS_MAX);
+            format!(" {label}: {text}{}", format_citation(fact))
         });
         Some(EarlierWork {
             session,
             line: format!("- {day}: {text}{}.{outcome}", format_citation(title)),
         })
     };
-    works.iter().filter_map(describe).take(EARLIER_MAX).collect()
+    // The text of a command is the same in every session that used it.
+    let titles: Vec<&str> =
+        works.iter().filter_map(|work| Some(find_work_title(work)?.text.as_str())).collect();
+    let is_template = |work: &Work| {
+        let own = find_work_title(work).map(|title| title.text.as_str());
+        titles.iter().filter(|title| Some(**title) == own).count() > 1
+    };
+    let own = works.iter().filter(|work| !is_template(work));
+    own.filter_map(describe).take(EARLIER_MAX).collect()
 }
 
 /// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by later

@@ -1,6 +1,7 @@
 //! Finds work that a session left open: unfinished steps of its latest plan, open items in its
 //! final message, and pending issues in its overview.
 
+use tome_contents::read_tool_call;
 use tome_model::{Event, Tool};
 
 use crate::triggers::plan_list::{PlanList, is_done, step_text};
@@ -25,11 +26,31 @@ const OPEN_HEADINGS: [&str; 12] = [
 
 /// Collects the open work of a session. `tail` is its events, the latest first.
 pub(super) fn collect_open_work(tail: &[Event], closing: Option<&Event>) -> Vec<String> {
-    let plan = tail.iter().find_map(|event| event.tool.as_ref().and_then(parse_open_steps));
-    let mut open = plan.unwrap_or_default();
+    let plan = tail.iter().enumerate().find_map(|(at, event)| {
+        let steps = event.tool.as_ref().and_then(parse_open_steps)?;
+        let later = tail.get(..at).unwrap_or_default();
+        let has_tested = later.iter().any(is_passed_test);
+        Some(steps.into_iter().filter(|step| !(has_tested && asks_for_tests(step))).collect())
+    });
+    let mut open: Vec<String> = plan.unwrap_or_default();
     open.extend(closing.map(|event| parse_open_items(&event.text)).unwrap_or_default());
     open.truncate(ITEMS_MAX);
     open
+}
+
+fn is_passed_test(event: &Event) -> bool {
+    let call = read_tool_call(event);
+    call.is_some_and(|call| {
+        call.outcome.has_passed() == Some(true)
+            && call.command.is_some_and(|command| command.contains("test"))
+    })
+}
+
+/// Whether a step of a plan only runs the tests. Agents seldom tick it off.
+fn asks_for_tests(step: &str) -> bool {
+    let lower = step.to_lowercase();
+    ["run ", "re-run ", "rerun "].iter().any(|verb| lower.starts_with(verb))
+        && lower.contains("test")
 }
 
 /// Returns the open steps of a plan; `None` if the tool is not a plan tool.

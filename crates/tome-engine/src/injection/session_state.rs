@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tome_contents::{
-    describe_prompt, is_narration, is_task_list_tool, list_commits, list_edited_files, prompt_text,
-    read_tool_call, shorten_path,
+    describe_prompt, ends_with_announcement, is_narration, is_task_list_tool, list_commits,
+    list_edited_files, prompt_text, read_tool_call,
 };
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Event, EventId, EventKind, Millis, Scope, SessionId};
 use tome_notebook::OVERVIEW_TEMPLATE;
+use tome_topics::resolve_repository_path;
 
 use super::{Injector, open_work};
 use crate::triggers::texts::is_own_text;
@@ -33,8 +34,10 @@ const CHATS_SKIPPED_MAX: usize = 8;
 /// result.
 const REQUEST_WORDS_MIN: usize = 3;
 /// Calls after the last message that are told.
-const CALLS_MAX: usize = 2;
+const CALLS_MAX: usize = 3;
 const CLOSING_WORDS_MIN: usize = 8;
+/// Begins the notice that Claude Code records when the user stops the agent.
+const INTERRUPTION: &str = "[Request interrupted by user";
 
 /// The state of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub struct SessionState {
     pub first_request: String,
     /// The latest requests in order, without the first one.
     pub latest_requests: Vec<String>,
+    /// The user's last message if it is too short to be a request: "yes", "2".
+    pub last_words: Option<String>,
     /// The agent's final message.
     pub closing: String,
     /// Whether that message ended the agent's work: no tool was called after it.
@@ -210,12 +215,19 @@ impl SessionEvents {
     fn summarize(&self) -> Option<SessionState> {
         let (first, last) = (self.head.first()?, self.tail.first()?);
         let is_request = |event: &&Event| {
+            // What an editor adds stands before the words of the user.
+            let typed = prompt_text(&event.text);
             event.kind == EventKind::UserMessage
                 && !is_own_text(&event.text)
-                && !prompt_text(&event.text).trim().is_empty()
-                && !event.text.trim_start().starts_with(['/', '<'])
+                && !typed.trim().is_empty()
+                && !typed.trim_start().starts_with('<')
+                && !is_client_command(&event.text)
         };
-        let says = |event: &&Event| tome_text::count_words(&event.text) >= REQUEST_WORDS_MIN;
+        let says = |event: &&Event| {
+            let typed = prompt_text(&event.text);
+            tome_text::count_words(&typed) >= REQUEST_WORDS_MIN
+                || typed.trim_start().starts_with('/')
+        };
         let requests: Vec<&Event> = self.tail.iter().filter(is_request).collect();
         let first_request = self.head.iter().filter(is_request).find(says);
         let first_request = first_request
@@ -226,11 +238,13 @@ impl SessionEvents {
         for event in requests.iter().copied().filter(|event| says(event)) {
             let text = describe_prompt(&event.text);
             // A prompt is repeated where the agent was interrupted.
-            let is_listed = text == first_text || latest.contains(&text);
+            let is_listed = text == first_text && !latest.is_empty() || latest.contains(&text);
             if latest.len() < REQUESTS_MAX && event.id != first_request.id && !is_listed {
                 latest.push(text);
             }
         }
+        let last_words = requests.first().filter(|event| !says(event));
+        let last_words = last_words.map(|event| prompt_text(&event.text).trim().to_owned());
         latest.reverse();
         let answers = || self.tail.iter().filter(|event| is_answer(event));
         let last_answer = answers().next();
@@ -252,7 +266,8 @@ impl SessionEvents {
             .or(last_answer);
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
         // "Now let me write the plan" ends nothing.
-        let announces = closing.is_some_and(|event| is_narration(&event.text));
+        let announces = closing
+            .is_some_and(|event| is_narration(&event.text) || ends_with_announcement(&event.text));
         let is_finished = is_finished && !announces;
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
         Some(SessionState {
@@ -263,6 +278,7 @@ impl SessionEvents {
             last_at: last.at,
             first_request: first_text,
             latest_requests: latest,
+            last_words,
             closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
             is_finished,
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
@@ -287,21 +303,24 @@ impl SessionEvents {
     fn describe_last_calls(&self, closing: Option<&Event>) -> Vec<String> {
         let after =
             self.tail.iter().take_while(|event| closing.is_none_or(|end| event.id != end.id));
-        let is_work = |event: &&Event| {
+        let is_work = |event: &Event| {
             let name = event.tool.as_ref().map(|tool| tool.name.as_str());
             event.kind == EventKind::ToolResult && !name.is_some_and(is_task_list_tool)
         };
         let mut calls: Vec<String> = after
-            .filter(is_work)
             .filter_map(|event| {
-                let call = read_tool_call(event)?;
-                let ended = match call.outcome.has_passed() {
-                    Some(true) => " (passed)".to_owned(),
-                    Some(false) => format!(
-                        " (failed{})",
+                if event.text.starts_with(INTERRUPTION) {
+                    return Some("interrupted by the user".to_owned());
+                }
+                let call = read_tool_call(event).filter(|_| is_work(event))?;
+                let words = call.outcome.words();
+                let ended = match (call.outcome.has_passed(), words.is_empty()) {
+                    (Some(true), _) => " (passed)".to_owned(),
+                    (_, true) => String::new(),
+                    (_, false) => format!(
+                        " ({words}{})",
                         call.reason.map(|why| format!(": {why}")).unwrap_or_default()
                     ),
-                    None => String::new(),
                 };
                 let mark = if call.command.is_some() { "$ " } else { "" };
                 Some(format!("{mark}{}{ended}", call.line))
@@ -328,16 +347,27 @@ impl SessionEvents {
                 continue;
             }
             for path in list_edited_files(tool) {
-                let path = shorten_path(path, &event.cwd);
                 // The agent's own files elsewhere are not part of the project.
-                let is_outside = path.starts_with(['/', '~']) || path.starts_with("..");
-                if !is_outside && !files.iter().any(|known| known == path) {
-                    files.push(path.to_owned());
-                }
+                let path = resolve_repository_path(path, &event.cwd, &event.project);
+                files.extend(path.filter(|path| !files.contains(path)));
             }
         }
         files
     }
+}
+
+/// Whether a prompt is a command to the agent's client itself rather than to the agent.
+fn is_client_command(prompt: &str) -> bool {
+    #[rustfmt::skip]
+    const COMMANDS: [&str; 28] = [
+        "add-dir", "agents", "approvals", "bug", "clear", "compact", "config", "context", "cost", "doctor", "exit",
+        "export", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model", "new", "permissions", "quit",
+        "rename", "resume", "status", "theme", "usage",
+    ];
+    let name =
+        prompt.trim_start().strip_prefix('/').and_then(|rest| rest.split_whitespace().next());
+    // `/src/main.rs` is a path.
+    name.is_some_and(|name| COMMANDS.contains(&name) || name.contains('/'))
 }
 
 fn is_subagent_or_offline(event: &Event) -> bool {
@@ -409,5 +439,76 @@ mod tests {
         assert_eq!((is_finished, closing.as_str()), (true, "Done, all pass."));
         assert!(summarize(&[work, done, tasks]).0);
         assert_eq!(summarize(&[announced, work]), (false, "Running them.".to_owned()));
+    }
+
+    fn state_of(last: &[(EventKind, &str, Option<&str>)]) -> SessionState {
+        let mut events =
+            vec![event(1, EventKind::UserMessage, "make the lexer accept unicode", None)];
+        events.extend((2..).zip(last).map(|(n, (kind, text, tool))| event(n, *kind, text, *tool)));
+        let tail = events.iter().rev().cloned().collect();
+        SessionEvents { head: events, tail }.summarize().unwrap()
+    }
+
+    #[test]
+    fn the_last_request_is_what_the_user_typed_last() {
+        let ask = |text| (EventKind::UserMessage, text, None);
+        let answer =
+            (EventKind::AssistantStop, "The lexer accepts them; one test is still red.", None);
+        let edited = "<ide_opened_file>The user opened src/lexer.rs.</ide_opened_file>\nNow fix the red test";
+        let state = state_of(&[answer, ask(edited)]);
+        assert_eq!(state.latest_requests, ["Now fix the red test"]);
+        let state = state_of(&[answer, ask("/review src/lexer.rs"), answer, ask("/model")]);
+        assert_eq!(state.latest_requests, ["/review src/lexer.rs"]);
+        assert_eq!(state.last_words, None);
+        let state = state_of(&[answer, ask("now fix the red test"), answer, ask("go on")]);
+        assert_eq!(state.last_words.as_deref(), Some("go on"));
+        // The prompt that began the session, sent again.
+        let state = state_of(&[
+            answer,
+            ask("fix the red test"),
+            answer,
+            ask("make the lexer accept unicode"),
+        ]);
+        assert_eq!(state.latest_requests.last().unwrap(), "make the lexer accept unicode");
+    }
+
+    #[test]
+    fn what_ended_the_work_is_told() {
+        let said = (
+            EventKind::AssistantMessage,
+            "All tests pass. I'm running the linter once more.",
+            None,
+        );
+        assert!(!state_of(&[said]).is_finished);
+        let offer = (
+            EventKind::AssistantStop,
+            "All tests pass. Let me know if you want the linter, too.",
+            None,
+        );
+        assert!(state_of(&[offer]).is_finished);
+        let mut edit = event(
+            3,
+            EventKind::ToolResult,
+            "The user doesn't want to proceed with this tool use.",
+            Some("Edit"),
+        );
+        edit.tool.as_mut().unwrap().input = serde_json::json!({"file_path": "/app/src/lexer.rs"});
+        edit.tool.as_mut().unwrap().output =
+            serde_json::json!("The user doesn't want to proceed with this tool use.");
+        let mut events = vec![
+            event(1, EventKind::UserMessage, "make the lexer accept unicode", None),
+            event(2, EventKind::AssistantMessage, "Let me remove that call:", None),
+            edit,
+        ];
+        events.push(event(
+            4,
+            EventKind::Unknown,
+            "[Request interrupted by user for tool use]",
+            None,
+        ));
+        let tail = events.iter().rev().cloned().collect();
+        let state = SessionEvents { head: events, tail }.summarize().unwrap();
+        assert_eq!(state.last_calls, ["Edit src/lexer.rs (rejected)", "interrupted by the user"]);
+        assert!(state.edited.is_empty());
     }
 }

@@ -146,7 +146,7 @@ fn topic_lines(recent: &[String], files: &[String]) -> Vec<String> {
     };
     let mut lines: Vec<String> =
         line("Recently", recent, LABEL_CHARS_MAX, "; ").into_iter().collect();
-    lines.extend(line("Files changed in most sessions", files, FILE_CHARS_MAX, ", "));
+    lines.extend(line("Files changed in several sessions", files, FILE_CHARS_MAX, ", "));
     if !lines.is_empty() {
         lines.insert(0, String::new());
     }
@@ -245,7 +245,8 @@ fn earlier_section(parts: &StartParts) -> TextSection {
         .filter(|work| Some(work.session.as_str()) != last_session)
         .map(|work| work.line.clone())
         .collect();
-    known_section("Earlier work here", String::new(), &lines, 8)
+    let about = "What was so on that day; later work may have changed it.".to_owned();
+    known_section("Earlier work here", about, &lines, 8)
 }
 
 /// A session in a few lines: time, requests, the agent's final message, open items.
@@ -263,6 +264,9 @@ pub(super) fn session_block(state: &SessionState) -> TextBlock {
     let is_answered = state.unanswered.as_ref().is_none_or(|request| request != last);
     let label = if is_answered { "Last request" } else { "Last request, unanswered" };
     let mut lines = vec![format!("{label}: {}", quote_line(last, REQUEST_CHARS_MAX))];
+    if let Some(words) = &state.last_words {
+        lines.push(format!("The user's last words: {}", quote_line(words, NAME_CHARS_MAX)));
+    }
     let closing = closing_lines(&state.closing);
     if let Some((first, rest)) = closing.split_first() {
         let label = match (state.is_finished, &state.unanswered) {

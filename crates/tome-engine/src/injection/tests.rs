@@ -33,6 +33,7 @@ fn last() -> SessionState {
         last_at: MORNING,
         first_request: "Make the lexer accept\nunicode identifiers".to_owned(),
         latest_requests: vec!["Now run the tests".to_owned()],
+        last_words: None,
         closing: "The lexer accepts XID identifiers.\n\n```\ncode\n```\n- cargo test lexer passes"
             .to_owned(),
         is_finished: true,
@@ -351,7 +352,7 @@ fn topics_and_files_are_one_line_each_and_never_cost_the_rest() {
     let files = ["src/lexer.rs (4 sessions)".to_owned(), "README.md (2 sessions)".to_owned()];
     let of_files = StartParts { files: files.to_vec(), ..parts.clone() };
     let text = render_start(&of_files, budget(2_000)).unwrap().text;
-    let line = "rounding.\nFiles changed in most sessions: src/lexer.rs (4 sessions), README.md (2 sessions).\n";
+    let line = "rounding.\nFiles changed in several sessions: src/lexer.rs (4 sessions), README.md (2 sessions).\n";
     assert!(text.contains(line), "{text}");
     let none = StartParts { recent: Vec::new(), ..parts.clone() };
     for tokens in (100..700).step_by(10) {
@@ -386,7 +387,7 @@ fn earlier_work_is_listed_without_the_session_described_in_full() {
     parts.known.earlier =
         vec![work("s0", "- the last one"), work("s1", "- 2026-11-02: Tables [#4].")];
     let text = render_start(&parts, BUDGET).unwrap().text;
-    assert!(text.contains("## Earlier work here\n- 2026-11-02: Tables [#4].\n"), "{text}");
+    assert!(text.contains("## Earlier work here\nWhat was so on that day; later work may have changed it.\n- 2026-11-02: Tables [#4].\n"), "{text}");
     assert!(!text.contains("the last one"), "{text}");
 }
 

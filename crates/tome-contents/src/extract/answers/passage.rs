@@ -7,6 +7,7 @@ use crate::extract::answers::answer_score::SURE;
 use crate::extract::answers::statement::{AnswerSentence, ListItem, end_lead, join_items};
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
+use crate::extract::language::text::to_lower;
 
 /// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
 /// says what came out.
@@ -87,6 +88,27 @@ pub fn is_narration(message: &str) -> bool {
         (is_announcement(text) || is_filler(text)) && !is_reasoned && !text.ends_with('?')
     };
     !parts.sentences.is_empty() && parts.sentences.iter().all(announces)
+}
+
+/// Whether a short message of an agent ends with what it does next, after a result maybe: it goes on working.
+pub fn ends_with_announcement(message: &str) -> bool {
+    if message.len() > NARRATION_BYTES_MAX {
+        return false;
+    }
+    let parts = split_message(message);
+    parts.sentences.last().is_some_and(|last| {
+        is_announcement(&last.plain) && !last.plain.ends_with('?') && !offers(&last.plain)
+    })
+}
+
+/// Whether a sentence leaves it to the user to go on: "Let me know if …", "I'll wait for your answer".
+fn offers(plain: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&str; 10] = [
+        "let me know", "if you", "would you", "do you", "want me", "shall i", "should i", "feel free", "wait", " you ",
+    ];
+    let lower = to_lower(plain);
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether a sentence says why something is so.

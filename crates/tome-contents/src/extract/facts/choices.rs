@@ -178,6 +178,9 @@ fn concerns_question(answer: &str, question: &str) -> bool {
     TermSet::from_text(answer).count_shared(&of_question) > 0
 }
 
+/// Weight of an option that was chosen without a question.
+const UNASKED_WEIGHT: u32 = 6;
+
 /// The option that the user chose by its letter or number in the agent's last answer.
 pub(crate) fn find_option_choice(
     before: &Turn<'_>,
@@ -225,7 +228,9 @@ pub(crate) fn find_option_choice(
         question.iter().map(|(raw, _)| build_evidence(answer_at, raw)).collect();
     evidence.push(build_evidence(answer_at, raw.trim()));
     evidence.push(build_evidence(prompt, typed));
-    DraftFact::new(FactKind::Decision, &text, 8, evidence)
+    // Without its question, it is mostly the next step of the work.
+    let weight = if question.is_some() { 8 } else { UNASKED_WEIGHT };
+    DraftFact::new(FactKind::Decision, &text, weight, evidence)
 }
 
 /// Whether the numbered lines of an answer are more than anybody chooses among: the commands of a program, or

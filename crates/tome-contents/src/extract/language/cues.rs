@@ -101,6 +101,18 @@ const PLANS: &[&str] = &[
     "continuing", "proceeding", "now for", "next up",
 ];
 
+/// What an agent is doing when it says "I'm running …".
+const WORKING: [&str; 8] = [
+    "running",
+    "checking",
+    "reading",
+    "verifying",
+    "looking",
+    "re-running",
+    "rerunning",
+    "inspecting",
+];
+
 /// Whether a sentence only agrees or leads on.
 pub(crate) fn is_filler(plain: &str) -> bool {
     begins_with_any(plain, FILLERS) || plain.ends_with("します。") && plain.chars().count() < 24
@@ -109,6 +121,12 @@ pub(crate) fn is_filler(plain: &str) -> bool {
 /// Whether a sentence announces the next step: `Let me look`, `Now remove the import`.
 pub(crate) fn is_announcement(plain: &str) -> bool {
     if begins_with_any(plain, PLANS) || ends_with_plan(plain) {
+        return true;
+    }
+    // "I'm running it once more"
+    let at_work = strip_any_prefix(plain, &["i'm", "i’m", "i am"]);
+    let verb = at_work.and_then(|rest| rest.split_whitespace().next());
+    if verb.is_some_and(|word| WORKING.contains(&word)) {
         return true;
     }
     let rest = strip_any_prefix(plain, &["now", "then"]);

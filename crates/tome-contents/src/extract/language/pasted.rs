@@ -7,7 +7,9 @@ pub(crate) fn looks_pasted(text: &str) -> bool {
     const OPENINGS: [char; 9] = ['?', '|', '>', '✓', '✗', '●', '⏺', '❯', '│'];
     let words: Vec<&str> = text.split_whitespace().collect();
     let is_address = |word: &&str| word.contains("://");
-    let begins_like_log = |first: &str| is_process(first) || is_location(first) || is_level(first);
+    let begins_like_log = |first: &str| {
+        is_process(first) || is_location(first) || is_level(first) || is_shell_prompt(first)
+    };
     text.starts_with(OPENINGS)
         || words.first().is_some_and(|first| begins_like_log(first))
         || words.len() == 1 && words.iter().any(is_address)
@@ -18,6 +20,12 @@ pub(crate) fn looks_pasted(text: &str) -> bool {
 /// The name of a process before its log, or of an anonymous function: `(worker`, `(anonymous)`.
 fn is_process(word: &str) -> bool {
     word == "(anonymous)" || word.starts_with('(') && !word.ends_with(')') && word.len() > 3
+}
+
+/// The prompt of a shell: `mia@laptop:~/shop$`.
+fn is_shell_prompt(word: &str) -> bool {
+    let place = word.strip_suffix(['$', '#']).and_then(|word| word.split_once('@'));
+    place.is_some_and(|(_, host)| host.contains(':'))
 }
 
 /// A line of a file, as compilers and browsers print it: `basket.js:31`.
@@ -65,6 +73,7 @@ mod tests {
             "time=\"2026-03-02T10:00:00Z\" level=warning msg=\"no version\"",
             "The basket is empty and it says \"09:15:02.118 GET\"",
             "basket.js:31 GET https://example.org/basket 500",
+            "mia@laptop:~/shop$ npm run build > shop@1.2.0 build",
             "https://example.org/a/b",
             "try a1b2c3d4e5f6a1b2c3d4e5f6a1b2c3d4e5f6",
         ] {

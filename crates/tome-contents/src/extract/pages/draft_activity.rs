@@ -1,4 +1,4 @@
-//! The activity of a segment, turn by turn: files, renames, commands, failures, packages, issues.
+//! The activity of a segment, turn by turn: files, renames by patches, commands, failures, issues.
 
 use std::collections::BTreeSet;
 
@@ -6,9 +6,7 @@ use tome_model::{CommandOutcome, Event, FactKind, FileAction};
 use tome_text::truncate_words;
 
 use crate::extract::answers::answer::find_statement;
-use crate::extract::commands::chain::{split_chain, unquote};
-use crate::extract::commands::command_name::{find_git_verb, strip_wrappers};
-use crate::extract::commands::command_run::{CommandRun, find_command_line};
+use crate::extract::commands::command_run::CommandRun;
 use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::draft_fact::DraftFact;
@@ -20,8 +18,6 @@ use crate::extract::turns::turn::{Turn, read_turns};
 const MESSAGE_CHARS_MAX: usize = 160;
 /// Characters of the reason for a turn.
 const REASON_CHARS_MAX: usize = 120;
-/// Renames of one command line that are read.
-const MOVES_MAX: usize = 40;
 
 /// Turns and facts of a segment, as indexes into its events.
 #[derive(Debug)]
@@ -40,7 +36,6 @@ pub(crate) struct TurnEvents {
     pub(crate) files: Vec<DraftFile>,
     pub(crate) moves: Vec<DraftMove>,
     pub(crate) commands: Vec<CommandEvent>,
-    pub(crate) packages: Vec<String>,
     pub(crate) issues: Vec<u64>,
 }
 
@@ -114,10 +109,10 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
         times: file.times,
         event: file.event,
     });
-    let majors = || turn.runs.iter().filter(|run| run.is_major);
+    let majors = turn.runs.iter().filter(|run| run.is_major);
     let mut moves = Vec::new();
     for (offset, event) in own.iter().enumerate() {
-        moves.extend(find_moves(turn.events.start + offset, event));
+        moves.extend(find_patch_moves(turn.events.start + offset, event));
     }
     TurnEvents {
         event: turn.prompt.unwrap_or(turn.events.start),
@@ -128,8 +123,7 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
             .or_else(|| describe_reason(turn, events)),
         files: files.collect(),
         moves,
-        commands: majors().map(read_command).collect(),
-        packages: find_packages(majors()),
+        commands: majors.map(read_command).collect(),
         issues: find_issues(turn),
     }
 }
@@ -172,47 +166,8 @@ fn find_issues(turn: &Turn<'_>) -> Vec<u64> {
     found.into_iter().collect()
 }
 
-/// Packages that commands added: `cargo add serde`, `npm install react`, `go get x`.
-fn find_packages<'a>(runs: impl Iterator<Item = &'a CommandRun<'a>>) -> Vec<String> {
-    const ADDS: [(&str, &[&str]); 8] = [
-        ("cargo", &["add"]),
-        ("npm", &["install", "i", "add"]),
-        ("pnpm", &["add", "install"]),
-        ("yarn", &["add"]),
-        ("bun", &["add"]),
-        ("go", &["get"]),
-        ("pip", &["install"]),
-        ("uv", &["add"]),
-    ];
-    let mut packages = BTreeSet::new();
-    for run in runs.filter(|run| run.outcome != CommandOutcome::Failed) {
-        let Some(words) = strip_wrappers(run.command) else { continue };
-        let Some((program, rest)) = words.split_first() else { continue };
-        let Some((verb, names)) = rest.split_first() else { continue };
-        if !ADDS.iter().any(|(name, verbs)| name == program && verbs.contains(verb)) {
-            continue;
-        }
-        // The value of a flag is no package; without knowing all flags, stop at the first.
-        for name in names.iter().take_while(|name| !name.starts_with('-')) {
-            let name = unquote(name);
-            let bare = match name.rfind('@') {
-                Some(at) if at > 0 => name.get(..at).unwrap_or(name),
-                _ => name,
-            };
-            let bare = bare.split(['=', '<', '>', '~', '[']).next().unwrap_or(bare);
-            let is_name = bare.len() > 1
-                && !bare.starts_with(['.', '/'])
-                && bare.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-".contains(c));
-            if is_name {
-                packages.insert(bare.to_owned());
-            }
-        }
-    }
-    packages.into_iter().collect()
-}
-
-/// Files and folders that a command or patch renamed.
-fn find_moves(at: usize, event: &Event) -> Vec<DraftMove> {
+/// Files that a patch renamed.
+fn find_patch_moves(at: usize, event: &Event) -> Vec<DraftMove> {
     let Some(tool) = &event.tool else { return Vec::new() };
     let build = |from: &str, to: &str| {
         (from != to).then(|| DraftMove { from: from.to_owned(), to: to.to_owned(), event: at })
@@ -230,43 +185,6 @@ fn find_moves(at: usize, event: &Event) -> Vec<DraftMove> {
             } else if let (Some(to), Some(from)) = (line.strip_prefix("*** Move to: "), from) {
                 found.extend(build(from, to.trim()));
             }
-        }
-    }
-    let Some(line) = find_command_line(tool).filter(|line| line.contains("mv ")) else {
-        return found;
-    };
-    for part in split_chain(line) {
-        let Some(words) = part.stages.first().and_then(|stage| strip_wrappers(stage)) else {
-            continue;
-        };
-        let words: Vec<&str> = words.iter().map(|word| unquote(word)).collect();
-        let arguments: Vec<&str> = match words.split_first() {
-            Some((&"mv", rest)) => rest.to_vec(),
-            Some((&"git", rest)) if find_git_verb(rest) == Some("mv") => {
-                // A call in another folder has paths relative to that folder.
-                if rest.first() != Some(&"mv") {
-                    continue;
-                }
-                rest.iter().skip(1).copied().collect()
-            }
-            _ => continue,
-        };
-        let is_plain =
-            |word: &&&str| !word.starts_with('-') && !word.contains(['*', '?', '$', '{', '`', '~']);
-        let plain: Vec<&str> = arguments.iter().filter(is_plain).copied().collect();
-        let flags = arguments.iter().filter(|word| word.starts_with('-')).count();
-        if plain.len() + flags != arguments.len() || found.len() >= MOVES_MAX {
-            continue;
-        }
-        match plain.as_slice() {
-            [from, to] if !to.ends_with('/') && *to != "." => found.extend(build(from, to)),
-            [from @ .., folder] if folder.ends_with('/') => {
-                found.extend(from.iter().filter_map(|from| {
-                    let base = crate::extract::language::terms::base_name(from);
-                    build(from, &format!("{folder}{base}"))
-                }));
-            }
-            _ => {}
         }
     }
     found

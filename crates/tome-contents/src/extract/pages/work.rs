@@ -32,6 +32,12 @@ pub fn strip_request(outcome: &str) -> &str {
     }
 }
 
+/// The result in the text of an outcome whose request is the title.
+pub fn strip_own_request<'f>(title: &str, outcome: &'f str) -> Option<&'f str> {
+    let (request, result) = outcome.split_once(QUESTION_END)?;
+    (repeats_request(title, request) && !result.trim().is_empty()).then_some(result)
+}
+
 /// The weightiest outcome of a piece of work, without the request if that repeats the title.
 pub fn find_work_outcome(work: &Work) -> Option<(&Fact, &str)> {
     let outcomes = work.facts_of(FactKind::Outcome);

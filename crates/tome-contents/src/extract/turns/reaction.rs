@@ -202,7 +202,7 @@ pub(crate) fn is_instruction(sentence: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "i prefer", "i'd prefer", "i would prefer", "i'd rather", "i would rather", "please don't",
-        "please do not", "i don't like", "i like my", "i want you to always", "whenever i",
+        "please do not", "i don't like it when", "i like my", "i want you to always", "whenever i",
         "every time i", "when i ask", "please remember", "keep in mind that i", "by default",
         "in the future", "in future", "please in the future", "for future reference",
     ];

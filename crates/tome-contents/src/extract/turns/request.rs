@@ -1,6 +1,6 @@
 //! Finds the request in a user's message: the sentence that states it, without courtesies.
 
-use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
+use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word, truncate_words};
 
 use crate::extract::commands::failures::{render_failure_message, score_failure};
 use crate::extract::language::clause::is_balanced;
@@ -8,6 +8,7 @@ use crate::extract::language::courtesy::{
     is_polite, name_the_verb, strip_courtesy, strip_trailing_courtesy,
 };
 use crate::extract::language::orders::{REQUEST_WORDS, is_order};
+use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::{MessageParts, ProseSentence, prompt_text, split_message};
 use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
 use crate::extract::language::text::{begins_with_any, to_lower};
@@ -101,20 +102,24 @@ pub fn describe_prompt(text: &str) -> String {
     match request_of_plan(text) {
         Some(request) => request,
         None if said.is_empty() => prompt_text(text),
-        None => describe_long_text(&parts, &said.join(" ")),
+        None => describe_long_text(&parts, &said.join(" "), text.chars().count()),
     }
 }
 
-/// The request in a long text, unless it is at the beginning; a text without one is marked as such.
-fn describe_long_text(parts: &MessageParts<'_>, said: &str) -> String {
+/// The request in a long text, unless it is at the beginning. Of a text without one, the beginning and the end.
+fn describe_long_text(parts: &MessageParts<'_>, said: &str, chars: usize) -> String {
     const LONG_CHARS_MIN: usize = 1_200;
     const BEGINNING_CHARS: usize = 160;
-    let chars = said.chars().count();
+    const SHOWN_CHARS: usize = 80;
+    if looks_pasted(said) {
+        return format!("(pasted text) {said}");
+    }
     if chars < LONG_CHARS_MIN {
         return said.to_owned();
     }
     // What is asked for stands before or below a document, or is clear.
-    let is_last = |raw: &str| parts.sentences.last().is_some_and(|last| last.raw == raw);
+    let last = parts.sentences.last();
+    let is_last = |raw: &str| last.is_some_and(|last| last.raw == raw);
     let request = choose_request(0, parts).filter(|request| !request.pasted && request.is_asked);
     let at =
         |raw: &str| said.find(raw).map(|at| said.get(..at).unwrap_or_default().chars().count());
@@ -123,7 +128,11 @@ fn describe_long_text(parts: &MessageParts<'_>, said: &str) -> String {
         Some(request) if request.is_sure || is_last(request.raw) => {
             format!("{} (in a text of {chars} characters)", request.raw.trim())
         }
-        _ => format!("(A text of {chars} characters) {said}"),
+        _ => {
+            let beginning = truncate_words(said, SHOWN_CHARS);
+            let end = last.map_or("", |last| last.raw.trim());
+            format!("(A text of {chars} characters) {beginning} … {end}")
+        }
     }
 }
 
