@@ -273,8 +273,6 @@ impl Recall {
         if query.origin.is_proactive() {
             pack::drop_superseded(&ranked, plan, &mut page.chosen);
             self.drop_retracted(&ranked, &mut page.chosen, &pool)?;
-        } else if query.order != HitOrder::Time {
-            pack::put_newer_first(&ranked, plan, &mut page.chosen);
         }
         match plan.effort {
             SearchEffort::Proactive => clear_event_lines(&mut ranked),
@@ -289,6 +287,8 @@ impl Recall {
             });
             let texts = texts.map(Option::unwrap_or_default).collect();
             repeated_prompts::drop_unanswered_copies(&mut packed.hits, texts);
+        } else {
+            self.add_answers(&ranked, &page.chosen, &pool, plan, &mut packed.hits)?;
         }
         repeated_prompts::drop_query_echoes(query, &mut packed.hits);
         if query.order == HitOrder::Time {
@@ -414,6 +414,38 @@ impl Recall {
                     .collect();
                 let found = other_statements::find_others(statement, &others, &words);
                 other_statements::add_others(&mut hit.others, found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds to each hit in a prompt the turn that it began: a hint shows what came of it.
+    fn add_answers(
+        &self,
+        ranked: &[RankedCandidate],
+        chosen: &[ChosenHit],
+        pool: &CandidatePool,
+        plan: &RecallPlan,
+        hits: &mut [RecallHit],
+    ) -> Result<(), RecallError> {
+        let query_words = hit_turn::QueryWords::new(&plan.text);
+        for (hit, choice) in hits.iter_mut().zip(chosen) {
+            if hit.kind != tome_model::EventKind::UserMessage.as_str() {
+                continue;
+            }
+            let Some(candidate) = ranked.get(choice.candidate_index()).map(|one| &one.candidate)
+            else {
+                continue;
+            };
+            let order_key = candidate.body.as_ref().and_then(candidate::CandidateBody::order_key);
+            let (Some(order_key), Some(set)) = (order_key, pool.sets.get(candidate.set_index))
+            else {
+                continue;
+            };
+            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
+                && let Some(event) = ledger.event_by_order(order_key)?
+            {
+                hit.turn = hit_turn::load_turn(ledger, &event, order_key, &query_words)?.0;
             }
         }
         Ok(())

@@ -86,6 +86,8 @@ pub(super) struct ComparedStatement {
     negated: BTreeSet<String>,
     /// Whether a person said it.
     is_by_person: bool,
+    /// Whether it tells that something was changed.
+    reports_change: bool,
     /// Whether it only asks.
     is_question: bool,
 }
@@ -124,6 +126,7 @@ impl ComparedStatement {
             values,
             negated,
             is_by_person: true,
+            reports_change: CHANGES.iter().any(|verb| lower.contains(verb)),
             is_question,
         }
     }
@@ -149,6 +152,11 @@ impl ComparedStatement {
         };
         if self.values.iter().any(differs) {
             let is_newer = other.at > self.at;
+            let (before, after) = if is_newer { (self, other) } else { (other, self) };
+            // What an agent suggests does not change what a person said, only what it did.
+            if before.is_by_person && !after.is_by_person && !after.reports_change {
+                return None;
+            }
             return Some(if is_newer {
                 StatementRelation::Newer
             } else {
@@ -195,6 +203,24 @@ impl Claim {
             && (says_wrong || self.0.negates(&shared) != other.negates(&shared))
     }
 }
+
+/// What an agent says when it changed something.
+const CHANGES: [&str; 14] = [
+    "i set ",
+    "i've set ",
+    "is now ",
+    "are now ",
+    "now uses ",
+    "changed ",
+    "updated ",
+    "raised ",
+    "lowered ",
+    "increased to ",
+    "reduced to ",
+    "switched ",
+    "moved to ",
+    "bumped ",
+];
 
 /// Phrases that take back what was said before.
 const RETRACTIONS: [&str; 16] = [

@@ -337,65 +337,24 @@ pub(super) fn describe_call(
     }
 }
 
-/// For each chosen hit in a message, the number of the event that gives a newer value of the same.
-fn find_newer(
-    ranked: &[RankedCandidate],
-    plan: &RecallPlan,
-    chosen: &[ChosenHit],
-) -> Vec<Option<(usize, u64)>> {
-    let statements = collect_statements(ranked, plan);
-    let query = query_words(&plan.text);
-    let newer_of = |choice: &ChosenHit| {
-        let candidate = &ranked.get(choice.candidate_index)?.candidate;
-        let order_key = candidate.body.as_ref()?.order_key()?;
-        let set = candidate.set_index;
-        let own = statements.get(&(set, order_key.seq))?;
-        let others: Vec<&ComparedStatement> =
-            statements.iter().filter(|((other, _), _)| *other == set).map(|(_, one)| one).collect();
-        let others = find_others(own, &others, &query).into_iter();
-        let mut newer = others.filter(|other| other.relation == StatementRelation::Newer);
-        newer.next().map(|other| (set, other.number))
-    };
-    chosen.iter().map(newer_of).collect()
-}
-
-/// Moves the first hit with a newer value before the one with an older value of the same: what holds now is the
-/// answer. Hits at one position stay together.
-pub(super) fn put_newer_first(
-    ranked: &[RankedCandidate],
-    plan: &RecallPlan,
-    chosen: &mut [ChosenHit],
-) {
-    let number_of = |choice: &ChosenHit| {
-        let candidate = &ranked.get(choice.candidate_index)?.candidate;
-        Some((candidate.set_index, candidate.body.as_ref()?.order_key()?.seq))
-    };
-    let newer = find_newer(ranked, plan, chosen);
-    let moves = newer.iter().enumerate().find_map(|(at, newer)| {
-        let newer = (*newer)?;
-        let place = chosen.iter().position(|choice| number_of(choice) == Some(newer))?;
-        let (to, from) = (chosen.get(at)?.position, chosen.get(place)?.position);
-        (from > to).then_some((to, from))
-    });
-    let Some((to, from)) = moves else { return };
-    for choice in chosen.iter_mut() {
-        choice.position = match choice.position {
-            position if position == from => to,
-            position if (to..from).contains(&position) => position + 1,
-            position => position,
-        };
-    }
-    chosen.sort_by_key(|choice| choice.position);
-}
-
 /// Drops hits of which something newer was said. The newer one is a hint of its own if it is relevant.
 pub(super) fn drop_superseded(
     ranked: &[RankedCandidate],
     plan: &RecallPlan,
     chosen: &mut Vec<ChosenHit>,
 ) {
-    let mut newer = find_newer(ranked, plan, chosen).into_iter();
-    chosen.retain(|_| newer.next().flatten().is_none());
+    let statements = collect_statements(ranked, plan);
+    let query = query_words(&plan.text);
+    let is_superseded = |choice: &ChosenHit| {
+        let candidate = &ranked.get(choice.candidate_index)?.candidate;
+        let set = candidate.set_index;
+        let own = statements.get(&(set, candidate.body.as_ref()?.order_key()?.seq))?;
+        let others: Vec<&ComparedStatement> =
+            statements.iter().filter(|((other, _), _)| *other == set).map(|(_, one)| one).collect();
+        let mut others = find_others(own, &others, &query).into_iter();
+        Some(others.any(|other| other.relation == StatementRelation::Newer))
+    };
+    chosen.retain(|choice| is_superseded(choice) != Some(true));
 }
 
 /// Collects the passages of the best candidates in messages, by set and number, to compare statements

@@ -20,7 +20,9 @@ pub fn is_worth_searching(prompt: &str) -> bool {
         return true;
     }
     let (mut count, mut telling) = (0, 0);
-    for word in plain_words(prompt) {
+    // The address of a page finds every mention of its host.
+    let said = prompt.split_whitespace().filter(|word| !word.contains("://"));
+    for word in said.flat_map(plain_words) {
         count += 1;
         telling += usize::from(!is_stop_word(&word, StopClass::SMALL_TALK));
     }
@@ -75,9 +77,14 @@ mod tests {
 
     #[test]
     fn small_talk_is_not_searched_for() {
-        for prompt in
-            ["yes", "continue", "fix it", "yes, please go on with the next step", "ok do it"]
-        {
+        for prompt in [
+            "yes",
+            "continue",
+            "fix it",
+            "yes, please go on with the next step",
+            "ok do it",
+            "pull https://example.org/shop/basket-service",
+        ] {
             assert!(!is_worth_searching(prompt), "{prompt}");
         }
         for prompt in

@@ -58,7 +58,10 @@ impl Subject {
         let (own, others) = (self.set(), other.set());
         let shared: BTreeSet<&str> = own.intersection(&others).copied().collect();
         let smaller = own.len().min(others.len());
-        let is_asked = shared.iter().any(|word| query.contains(*word));
+        // What the query asks about is said of both: "the budget for books" is no other budget.
+        let asked = own.iter().filter(|word| query.contains(**word)).count();
+        let asked_of_both = shared.iter().filter(|word| query.contains(**word)).count();
+        let is_asked = asked_of_both > 0 && asked_of_both * 3 >= asked * 2;
         let is_close = shared.len() >= SHARED_MIN && shared.len() * 2 >= smaller
             || shared.len() == 1 && smaller == 1;
         // The timeouts of two services are two things.

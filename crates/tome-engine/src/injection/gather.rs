@@ -6,8 +6,9 @@ use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use tome_contents::is_narration;
 use tome_finder::RecordKind;
-use tome_model::{Millis, Scope, SessionId};
+use tome_model::{EventKind, Millis, Scope, SessionId};
 use tome_notebook::{NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE};
 use tome_topics::{TopicKind, TopicMap};
 
@@ -296,7 +297,12 @@ impl Injector {
         };
         let mut hits = self.recall.search(&recall_query)?.hits;
         hits.retain(is_useful_hint);
-        hits.iter_mut().for_each(|hit| hit.text = self.redact_text(&hit.text));
+        for hit in &mut hits {
+            hit.text = self.redact_text(&hit.text);
+            if let Some(answer) = &mut hit.turn.answer {
+                answer.text = self.redact_text(&answer.text);
+            }
+        }
         Ok(hits)
     }
 
@@ -339,7 +345,12 @@ fn is_useful_hint(hit: &RecallHit) -> bool {
     let is_period = hit.source == RecordKind::Node && hit.kind != "segment";
     let is_guide = hit.source == RecordKind::Lesson
         && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
-    !is_period && !is_guide
+    // "Let me look at the lexer first" says nothing, nor does a question without its answer.
+    let is_step = hit.kind == EventKind::AssistantMessage.as_str() && is_narration(&hit.text);
+    let is_open_question = hit.kind == EventKind::UserMessage.as_str()
+        && hit.turn.answer.is_none()
+        && hit.text.trim_end().ends_with(['?', '？']);
+    !is_period && !is_guide && !is_step && !is_open_question
 }
 
 /// The source named when quoting notes in the repository: anyone may have written them.

@@ -20,6 +20,8 @@ pub const HINT_TOKENS_MAX: u64 = 300;
 
 /// Characters of a hint's text.
 const HINT_CHARS_MAX: usize = 220;
+/// Characters of a prompt that is shown with its answer.
+const ASKED_CHARS_MAX: usize = 90;
 
 /// A hit worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,8 +114,16 @@ fn hint_key(hit: &RecallHit) -> String {
 fn render_hint_line(hit: &RecallHit) -> String {
     let when = hit.at.map(|at| format!("{}, ", format_minute(at))).unwrap_or_default();
     let who = name_speaker(hit);
-    let text = quote_line(&hit.text, HINT_CHARS_MAX);
-    format!("- {when}{who}: {text} [{}]", quote_line(&hit.id, 300))
+    let said = match &hit.turn.answer {
+        // What came of a prompt says more than the prompt.
+        Some(answer) => format!(
+            "{} → agent: {}",
+            quote_line(&hit.text, ASKED_CHARS_MAX),
+            quote_line(&answer.text, HINT_CHARS_MAX)
+        ),
+        None => quote_line(&hit.text, HINT_CHARS_MAX),
+    };
+    format!("- {when}{who}: {said} [{}]", quote_line(&hit.id, 300))
 }
 
 /// Composes as many hints as the budget allows; also returns their number.

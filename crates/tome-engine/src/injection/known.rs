@@ -371,7 +371,7 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
         let day = format_day(last_at(work)?);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
         // With its own request, unless that is the title: a result answers one turn.
-        let outcome = find_last_result(work, &title.text).map_or(String::new(), |fact| {
+        let outcome = find_last_result(work, title).map_or(String::new(), |fact| {
             let (label, result) = match strip_own_request(&title.text, &fact.text) {
                 Some(result) => ("Result", result),
                 None => ("Last", fact.text.as_str()),
@@ -395,20 +395,19 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     own.filter_map(describe).take(EARLIER_MAX).collect()
 }
 
-/// The last result of a piece of work that is likely true and weighs something: earlier ones are changed by later
-/// turns six times as often. That it was committed or pushed says nothing, so the one before is told; if the last
-/// one only repeats the title, none is.
-fn find_last_result<'w>(work: &'w Work, title: &str) -> Option<&'w Fact> {
-    let outcomes = || {
-        let all = work.facts_of(FactKind::Outcome);
-        all.filter(|fact| stands_alone(fact)).filter(|fact| {
-            let result = strip_request(&fact.text);
-            !tells_problem(result) && (!tells_delivery(result) || adds_to_title(result, title))
-        })
-    };
-    let heaviest = outcomes().map(|fact| fact.weight).max()?;
-    let last = outcomes().filter(|fact| fact.weight * 3 >= heaviest).max_by_key(|fact| fact.at);
-    last.filter(|fact| adds_to_title(strip_request(&fact.text), title))
+/// The last result of a piece of work that is likely true, if it came after what gave the work its title: earlier
+/// ones are changed by later turns six times as often. That it was committed or pushed says nothing, so the one
+/// before is told; if the last one only repeats the title, none is.
+fn find_last_result<'w>(work: &'w Work, title: &Fact) -> Option<&'w Fact> {
+    let outcomes = work.facts_of(FactKind::Outcome).filter(|fact| {
+        let result = strip_request(&fact.text);
+        stands_alone(fact)
+            && !tells_problem(result)
+            && (!tells_delivery(result) || adds_to_title(result, &title.text))
+    });
+    let last = outcomes.max_by_key(|fact| fact.at)?;
+    let adds = adds_to_title(strip_request(&last.text), &title.text);
+    (adds && last.at >= title.at).then_some(last)
 }
 
 /// Whether a result tells that the work was committed, pushed or deployed.
