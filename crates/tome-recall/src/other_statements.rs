@@ -337,6 +337,17 @@ mod tests {
     }
 
     #[test]
+    fn a_suggestion_of_the_agent_changes_nothing_that_a_person_said() {
+        let query = query_words("weekly word target");
+        let said = ComparedStatement::new(1, Millis(1), "my weekly word target is 1,800");
+        let agent = |text| ComparedStatement::of_agent(2, Millis(2), text);
+        let suggested = agent("a weekly word target of 1,500 is realistic");
+        assert_eq!(said.compare(&suggested, &query), None);
+        let done = agent("I set the weekly word target to 1,500");
+        assert_eq!(said.compare(&done, &query), Some(StatementRelation::Newer));
+    }
+
+    #[test]
     fn a_negated_statement_is_the_opposite() {
         let has = ("I obtained the key of the weather service on March 10", 1);
         let lacks = ("I have never obtained a key of the weather service", 2);

@@ -61,7 +61,8 @@ impl Subject {
         // What the query asks about is said of both: "the budget for books" is no other budget.
         let asked = own.iter().filter(|word| query.contains(**word)).count();
         let asked_of_both = shared.iter().filter(|word| query.contains(**word)).count();
-        let is_asked = asked_of_both > 0 && asked_of_both * 3 >= asked * 2;
+        let missing = asked - asked_of_both;
+        let is_asked = asked_of_both > 0 && (missing * 3 <= asked || asked == 2);
         let is_close = shared.len() >= SHARED_MIN && shared.len() * 2 >= smaller
             || shared.len() == 1 && smaller == 1;
         // The timeouts of two services are two things.
@@ -344,6 +345,11 @@ mod tests {
                 "tenant limit",
                 "the limit of tenant kestrel is 110",
                 "the limit of tenant lagoon is 111",
+            ),
+            (
+                "monthly budget for books and magazines",
+                "the monthly budget for books and magazines is $40",
+                "the monthly budget for rent is $900",
             ),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy timeout is 30s"),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy log is 90 mb"),
