@@ -15,6 +15,11 @@ const PROMPT_WORDS_MIN: usize = 3;
 
 /// Returns whether a prompt is specific enough to search for hints.
 pub fn is_worth_searching(prompt: &str) -> bool {
+    // The template of a command asks the same in every session; its tags stand on lines of their own.
+    let typed = tome_contents::prompt_text(prompt);
+    if typed.lines().any(|line| line.trim_start().starts_with("</")) {
+        return false;
+    }
     // A few characters of an unspaced script are enough.
     if prompt.chars().filter(|c| is_unspaced(*c)).nth(3).is_some() {
         return true;
@@ -84,6 +89,7 @@ mod tests {
             "yes, please go on with the next step",
             "ok do it",
             "pull https://example.org/shop/basket-service",
+            "Follow these steps to review the lexer:\n<steps>\n1. read all of it\n</steps>",
         ] {
             assert!(!is_worth_searching(prompt), "{prompt}");
         }

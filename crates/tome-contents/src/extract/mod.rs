@@ -104,7 +104,7 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
     // A plan or the template of a command is written for its own task.
     let is_document = parts.sentences.iter().filter(is_heading).count() >= HEADINGS_MIN
         || prompt.matches("</").count() >= TAGS_MIN
-        || prompt.lines().any(|line| line.trim_start().starts_with("</"));
+        || prompt_text(prompt).lines().any(|line| line.trim_start().starts_with("</"));
     if parts.is_pasted() || is_document {
         return Vec::new();
     }
