@@ -198,12 +198,15 @@ impl RecallCandidate {
         })
     }
 
-    /// Identity of a candidate: an event as a whole, or a part of a page.
+    /// Identity of a candidate: an event or a node as a whole, or a part of a file. An index may still have a
+    /// node as it was, with another length; its excerpts are told apart by their numbers.
     pub(super) fn id(&self) -> CandidateId {
-        match self.source {
-            RecordKind::Event => (self.set_index, self.key.clone(), ByteRange::default()),
-            _ => (self.set_index, self.key.clone(), self.range),
-        }
+        let range = match self.source {
+            RecordKind::Event => ByteRange::default(),
+            RecordKind::Node => ByteRange { from: 0, to: u32::MAX },
+            _ => self.range,
+        };
+        (self.set_index, self.key.clone(), range)
     }
 }
 

@@ -36,6 +36,8 @@ const REQUEST_WORDS_MIN: usize = 3;
 /// Calls after the last message that are told.
 const CALLS_MAX: usize = 3;
 const CLOSING_WORDS_MIN: usize = 8;
+/// Bytes of a word that is likely a key.
+const TOKEN_BYTES_MIN: usize = 20;
 /// Begins the notice that Claude Code records when the user stops the agent.
 const INTERRUPTION: &str = "[Request interrupted by user";
 
@@ -245,6 +247,11 @@ impl SessionEvents {
         }
         let last_words = requests.first().filter(|event| !says(event));
         let last_words = last_words.map(|event| prompt_text(&event.text).trim().to_owned());
+        // One long token is a key or an address that was asked for.
+        let is_token = |words: &String| {
+            words.split_whitespace().any(|word| word.is_ascii() && word.len() >= TOKEN_BYTES_MIN)
+        };
+        let last_words = last_words.filter(|words| !is_token(words));
         latest.reverse();
         let answers = || self.tail.iter().filter(|event| is_answer(event));
         let last_answer = answers().next();
@@ -462,6 +469,8 @@ mod tests {
         assert_eq!(state.last_words, None);
         let state = state_of(&[answer, ask("now fix the red test"), answer, ask("go on")]);
         assert_eq!(state.last_words.as_deref(), Some("go on"));
+        let state = state_of(&[answer, ask("q8w7e6r5t4y3u2i1o0p9a8s7")]);
+        assert_eq!(state.last_words, None);
         // The prompt that began the session, sent again.
         let state = state_of(&[
             answer,

@@ -111,7 +111,8 @@ fn describe_long_text(parts: &MessageParts<'_>, said: &str, chars: usize) -> Str
     const LONG_CHARS_MIN: usize = 1_200;
     const BEGINNING_CHARS: usize = 160;
     const SHOWN_CHARS: usize = 80;
-    if looks_pasted(said) {
+    // A key or an address further on does not make a request a log.
+    if looks_pasted(&truncate_words(said, SHOWN_CHARS)) && said.split_whitespace().count() > 1 {
         return format!("(pasted text) {said}");
     }
     if chars < LONG_CHARS_MIN {
