@@ -137,6 +137,7 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     let query = args.take_text(&["query", "question"])?.unwrap_or_default();
     let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(INSTRUCTIONS_LISTED_MAX);
     let across: Option<Across> = take_named(args, &["across"])?;
+    let tokens_max = args.take_count(&["tokens"], TOKENS_MAX)?.unwrap_or(TOKENS_MAX);
     args.reject_unknown()?;
     let RecallCaller { across, project, session, .. } = resolve_caller(call, across)?;
     let projects = call.contents()?.stores().projects();
@@ -163,16 +164,24 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
         about
     };
     let (mut lines, mut json) = (Vec::new(), Vec::new());
+    let mut tokens = 0;
     for one in shown.iter().take(limit) {
         let id = cite(one)?;
-        lines.push(render_instruction(one, &id));
+        let line = render_instruction(one, &id);
+        tokens += tome_text::estimate_tokens(&line);
+        // The first one is told in any case.
+        if tokens > tokens_max as u64 && !lines.is_empty() {
+            break;
+        }
+        lines.push(line);
         let Instruction { at, text, .. } = &one.instruction;
         json.push(json!({ "id": id, "at": at, "text": text }));
     }
     if lines.is_empty() {
         lines.push("No standing instructions.".to_owned());
-    } else if shown.len() > limit {
-        lines.push(format!("({} more; call again with a higher limit)", shown.len() - limit));
+    } else if shown.len() > lines.len() {
+        let more = shown.len() - lines.len();
+        lines.push(format!("({more} more; call again with a higher limit or more tokens)"));
     }
     let text = lines.join("\n");
     Ok(ToolAnswer::from_text(text, json!({ "instructions": json })))

@@ -252,6 +252,9 @@ fn instructions_are_listed_across_projects() {
     assert!(here.contains("please don't push to main without asking"), "{here}");
     assert!(here.contains("Don't add emojis") && !here.contains("lock file"), "{here}");
     assert!(!here.contains("sign the images"), "{here}");
+    let short = list(json!({"scope": "instructions", "across": "project", "tokens": 30}));
+    assert_eq!(short.matches("standing instruction").count(), 1, "{short}");
+    assert!(short.contains("(1 more; call again with a higher limit or more tokens)"), "{short}");
     let all = list(json!({"scope": "instructions", "across": "all"}));
     assert!(all.contains("instruction projects/--other--/#1 ("), "{all}");
     assert!(all.contains("emojis"), "{all}");
