@@ -39,14 +39,22 @@ pub struct TurnPart {
     pub text: String,
 }
 
-/// Reads the turn around an event, and the message after it that speaks against what it came to.
+/// The event of a hit and the turn around it.
+pub(super) struct LoadedTurn {
+    pub event: Event,
+    pub turn: HitTurn,
+    /// The message after the turn that contradicts its result.
+    pub correction: Option<OtherStatement>,
+}
+
+/// Reads the turn around an event; `None` if there is no such event.
 pub(super) fn load_turn(
     ledger: &Ledger,
-    hit: &Event,
     order_key: OrderKey,
     query: &QueryWords,
-) -> Result<(HitTurn, Option<OtherStatement>), RecallError> {
-    let events = TurnEvents::read(ledger, hit, order_key)?;
+) -> Result<Option<LoadedTurn>, RecallError> {
+    let Some(hit) = ledger.event_by_order(order_key)? else { return Ok(None) };
+    let events = TurnEvents::read(ledger, &hit, order_key)?;
     let mut turn = HitTurn { branch: events.find_branch(order_key.seq), ..HitTurn::default() };
     if let Some((number, prompt)) =
         events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
@@ -60,7 +68,7 @@ pub(super) fn load_turn(
     }
     let after = events.own().skip_while(|(number, _)| *number != order_key.seq).skip(1);
     let answer = after.filter(|(_, event)| is_answer(event)).last();
-    turn.is_unanswered = answer.is_none() && !is_answer(hit) && events.own_len <= EVENTS_MAX;
+    turn.is_unanswered = answer.is_none() && !is_answer(&hit) && events.own_len <= EVENTS_MAX;
     turn.answer = answer.and_then(|(number, event)| {
         let text = tome_contents::find_answer(
             &event.text,
@@ -71,8 +79,8 @@ pub(super) fn load_turn(
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
     // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
-    let correction = if is_answer(hit) { events.find_correction() } else { None };
-    Ok((turn, correction))
+    let correction = if is_answer(&hit) { events.find_correction() } else { None };
+    Ok(Some(LoadedTurn { event: hit, turn, correction }))
 }
 
 /// Finds the message after the turn of an event that speaks against what the turn came to.

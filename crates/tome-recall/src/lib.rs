@@ -59,16 +59,17 @@ use std::time::Instant;
 
 use tome_finder::{Embedder, RecordKind};
 use tome_ledger::EventRange;
-use tome_model::Clock;
+use tome_model::{Clock, EventKind};
 
 use tome_contents::Contents;
 use tome_home::{Home, Notebooks, Projection, Stores};
 
-use candidate::{SourceKind, source_kind};
+use candidate::{CandidateBody, RecallCandidate, SourceKind, source_kind};
 use candidate_pool::CandidatePool;
 use cite::CitationContext;
 use collect::{CompleteIndexSet, IndexSetHits, search_index_set};
 use effort::SearchEffort;
+use hit_turn::LoadedTurn;
 use indexer::{ActiveQueries, DeepIndexEmbedder, IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
@@ -391,21 +392,13 @@ impl Recall {
         for (hit, choice) in hits.iter_mut().zip(chosen) {
             let Some(found) = ranked.get(choice.candidate_index()) else { continue };
             let candidate = &found.candidate;
-            let Some(body) = &candidate.body else { continue };
-            let (Some(order_key), Some(set)) =
-                (body.order_key(), pool.sets.get(candidate.set_index))
-            else {
-                continue;
-            };
-            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
-                && let Some(event) = ledger.event_by_order(order_key)?
-            {
-                let (turn, correction) =
-                    hit_turn::load_turn(ledger, &event, order_key, &query_words)?;
-                hit.turn = turn;
-                hit.others.extend(correction);
-                pack::describe_call(hit, found, &event, plan);
+            if let Some(loaded) = self.load_turn(candidate, pool, &query_words)? {
+                hit.turn = loaded.turn;
+                hit.others.extend(loaded.correction);
+                pack::describe_call(hit, found, &loaded.event, plan);
             }
+            let order_key = candidate.body.as_ref().and_then(CandidateBody::order_key);
+            let Some(order_key) = order_key else { continue };
             if let Some(statement) = statements.get(&(candidate.set_index, order_key.seq)) {
                 let others: Vec<&other_statements::ComparedStatement> = statements
                     .iter()
@@ -419,7 +412,7 @@ impl Recall {
         Ok(())
     }
 
-    /// Adds to each hit in a prompt the turn that it began: a hint shows what came of it.
+    /// Adds to each hit in a prompt the turn that it began, because a hint shows the answer.
     fn add_answers(
         &self,
         ranked: &[RankedCandidate],
@@ -430,25 +423,31 @@ impl Recall {
     ) -> Result<(), RecallError> {
         let query_words = hit_turn::QueryWords::new(&plan.text);
         for (hit, choice) in hits.iter_mut().zip(chosen) {
-            if hit.kind != tome_model::EventKind::UserMessage.as_str() {
-                continue;
-            }
-            let Some(candidate) = ranked.get(choice.candidate_index()).map(|one| &one.candidate)
-            else {
-                continue;
-            };
-            let order_key = candidate.body.as_ref().and_then(candidate::CandidateBody::order_key);
-            let (Some(order_key), Some(set)) = (order_key, pool.sets.get(candidate.set_index))
-            else {
-                continue;
-            };
-            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
-                && let Some(event) = ledger.event_by_order(order_key)?
+            let Some(found) = ranked.get(choice.candidate_index()) else { continue };
+            if hit.kind == EventKind::UserMessage.as_str()
+                && let Some(loaded) = self.load_turn(&found.candidate, pool, &query_words)?
             {
-                hit.turn = hit_turn::load_turn(ledger, &event, order_key, &query_words)?.0;
+                hit.turn = loaded.turn;
             }
         }
         Ok(())
+    }
+
+    /// Loads the turn around a candidate in a message; `None` if it is none.
+    fn load_turn(
+        &self,
+        candidate: &RecallCandidate,
+        pool: &CandidatePool,
+        query_words: &hit_turn::QueryWords,
+    ) -> Result<Option<LoadedTurn>, RecallError> {
+        let order_key = candidate.body.as_ref().and_then(CandidateBody::order_key);
+        let (Some(order_key), Some(set)) = (order_key, pool.sets.get(candidate.set_index)) else {
+            return Ok(None);
+        };
+        match set.open(&self.indexer)?.ledger.as_ref() {
+            Some(ledger) => hit_turn::load_turn(ledger, order_key, query_words),
+            None => Ok(None),
+        }
     }
 
     /// Looks up the transcript lines of cited events that no index provided.
@@ -461,9 +460,7 @@ impl Recall {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(RankedCandidate { candidate, .. }) = ranked.get_mut(at) else { continue };
             let Some(searched_set) = pool.sets.get(candidate.set_index) else { continue };
-            let Some(order_key) =
-                candidate.body.as_ref().and_then(candidate::CandidateBody::order_key)
-            else {
+            let Some(order_key) = candidate.body.as_ref().and_then(CandidateBody::order_key) else {
                 continue;
             };
             if candidate.line > 0 {

@@ -153,7 +153,7 @@ impl ComparedStatement {
         if self.values.iter().any(differs) {
             let is_newer = other.at > self.at;
             let (before, after) = if is_newer { (self, other) } else { (other, self) };
-            // What an agent suggests does not change what a person said, only what it did.
+            // An agent's suggestion does not replace a person's statement; a change it reports does.
             if before.is_by_person && !after.is_by_person && !after.reports_change {
                 return None;
             }
@@ -204,7 +204,7 @@ impl Claim {
     }
 }
 
-/// What an agent says when it changed something.
+/// Phrases with which an agent reports a change.
 const CHANGES: [&str; 14] = [
     "i set ",
     "i've set ",

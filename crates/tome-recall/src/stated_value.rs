@@ -58,7 +58,7 @@ impl Subject {
         let (own, others) = (self.set(), other.set());
         let shared: BTreeSet<&str> = own.intersection(&others).copied().collect();
         let smaller = own.len().min(others.len());
-        // What the query asks about is said of both: "the budget for books" is no other budget.
+        // Both clauses must have the words of the query: a rent budget is not "the budget for books".
         let asked = own.iter().filter(|word| query.contains(**word)).count();
         let asked_of_both = shared.iter().filter(|word| query.contains(**word)).count();
         let missing = asked - asked_of_both;

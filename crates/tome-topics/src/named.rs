@@ -75,7 +75,7 @@ impl FromStr for TopicKind {
 pub(crate) struct NamedTopic {
     /// Its kind, never [`TopicKind::Group`].
     pub(crate) kind: TopicKind,
-    /// What tells it from others of its kind: its name, or the signature of an error.
+    /// Identifies it among topics of its kind: its name, or the signature of an error.
     pub(crate) key: String,
     /// The path, command, message, branch or name.
     pub(crate) name: String,

@@ -115,7 +115,7 @@ fn render_hint_line(hit: &RecallHit) -> String {
     let when = hit.at.map(|at| format!("{}, ", format_minute(at))).unwrap_or_default();
     let who = name_speaker(hit);
     let said = match &hit.turn.answer {
-        // What came of a prompt says more than the prompt.
+        // The answer is more useful than the prompt.
         Some(answer) => format!(
             "{} → agent: {}",
             quote_line(&hit.text, ASKED_CHARS_MAX),

@@ -217,7 +217,7 @@ impl SessionEvents {
     fn summarize(&self) -> Option<SessionState> {
         let (first, last) = (self.head.first()?, self.tail.first()?);
         let is_request = |event: &&Event| {
-            // What an editor adds stands before the words of the user.
+            // Editors put their own tags before the user's text.
             let typed = prompt_text(&event.text);
             event.kind == EventKind::UserMessage
                 && !is_own_text(&event.text)

@@ -101,7 +101,7 @@ const PLANS: &[&str] = &[
     "continuing", "proceeding", "now for", "next up",
 ];
 
-/// What an agent is doing when it says "I'm running …".
+/// Verbs after "I'm" with which an agent announces its next step.
 const WORKING: [&str; 8] = [
     "running",
     "checking",

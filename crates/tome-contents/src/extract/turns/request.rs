@@ -118,7 +118,7 @@ fn describe_long_text(parts: &MessageParts<'_>, said: &str, chars: usize) -> Str
     if chars < LONG_CHARS_MIN {
         return said.to_owned();
     }
-    // What is asked for stands before or below a document, or is clear.
+    // People ask above or below the document that they paste.
     let last = parts.sentences.last();
     let is_last = |raw: &str| last.is_some_and(|last| last.raw == raw);
     let request = choose_request(0, parts).filter(|request| !request.pasted && request.is_asked);
