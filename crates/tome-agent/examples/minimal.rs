@@ -7,12 +7,12 @@
 
 use std::{error::Error, io::Write, sync::Arc, time::Duration};
 
-use tome_agent::{
-    AgentEvent, AgentLoop, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo,
-};
-use tome_llm::{
+use tome_agent::model::{
     AnthropicModel, ApiKey, CancelToken, ChatModel, ChatResponse, ContentPart, ModelEndpoint,
     ScriptedChat, StopReason, ToolCall, Usage,
+};
+use tome_agent::{
+    AgentEvent, AgentLoop, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -9,8 +9,8 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use tome_agent::model::{CancelToken, ChatResponse, ScriptedChat};
 use tome_agent::{AgentLoop, AgentSettings, HomeMemory, HomeMemorySettings, SessionInfo};
-use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let home = std::env::args().nth(1).map_or_else(

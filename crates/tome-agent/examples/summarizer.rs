@@ -7,15 +7,15 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use tome_agent::event::EventKind;
+use tome_agent::model::{CancelToken, ChatResponse, ContentPart, ScriptedChat, StopReason, Usage};
+use tome_agent::summary::{
+    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+};
 use tome_agent::{
     AgentEvent, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, LocalMemory,
     LocalMemorySettings, SessionInfo,
 };
-use tome_contents::{
-    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
-};
-use tome_llm::{CancelToken, ChatResponse, ContentPart, ScriptedChat, StopReason, Usage};
-use tome_model::EventKind;
 
 /// Keeps the sentences in which the user decides something, verbatim.
 struct Decisions;

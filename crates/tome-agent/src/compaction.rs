@@ -16,7 +16,7 @@ use serde_json::Value;
 use tome_contents::{Extractive, SegmentInput, Summarizer, Summary, SummaryBullet, Support};
 use tome_llm::{CancelToken, ChatMessage, ChatModel, ChatRequest, ModelFailure, SystemPart, Usage};
 use tome_model::{Event, EventKind, Millis};
-use tome_text::{collapse_whitespace, truncate_chars};
+use tome_text::shorten_line;
 
 use crate::Memory;
 use crate::context::ContextUnit;
@@ -155,7 +155,7 @@ fn parse_summary(text: &str, built_in: Summary) -> Option<Summary> {
 fn list_prompts(events: &[Event]) -> Vec<SummaryBullet> {
     const PROMPTS_MAX: usize = 5;
     let prompts = events.iter().filter(|event| event.kind == EventKind::UserMessage);
-    let shorten = |event: &Event| one_line(&event.text);
+    let shorten = |event: &Event| clip_line(&event.text);
     prompts
         .take(PROMPTS_MAX)
         .map(|event| SummaryBullet {
@@ -175,8 +175,8 @@ fn empty_summary() -> Summary {
 }
 
 fn render_short_summary(summary: &Summary) -> String {
-    let bullets = summary.bullets.iter().map(|bullet| format!("\n- {}", one_line(&bullet.text)));
-    format!("{}{}", one_line(&summary.title), bullets.collect::<String>())
+    let bullets = summary.bullets.iter().map(|bullet| format!("\n- {}", clip_line(&bullet.text)));
+    format!("{}{}", clip_line(&summary.title), bullets.collect::<String>())
 }
 
 fn render_note(summary: &Summary, by: &str, at: Millis, events: &[Event]) -> String {
@@ -186,22 +186,22 @@ fn render_note(summary: &Summary, by: &str, at: Millis, events: &[Event]) -> Str
     let words = words.map(|word| Value::from(word.trim()).to_string()).collect::<Vec<_>>();
     let mut text = format!(
         "# Compaction: {}\n\n<!--\nMETA:\n- created: {at}\n- type: compaction\n- keywords: [{}]\n- by: {}\n-->\n\n## Summary\n\n",
-        one_line(&summary.title),
+        clip_line(&summary.title),
         words.join(", "),
         strip_comment_end(by),
     );
     for bullet in &summary.bullets {
-        text.push_str(&format!("- {}\n", one_line(&bullet.text)));
+        text.push_str(&format!("- {}\n", clip_line(&bullet.text)));
         let Support::Excerpts(excerpts) = &bullet.support else { continue };
         for evidence in excerpts.iter().filter(|one| !bullet.text.contains(&one.excerpt)) {
-            text.push_str(&format!("  > {}\n", one_line(&evidence.excerpt)));
+            text.push_str(&format!("  > {}\n", clip_line(&evidence.excerpt)));
         }
     }
     text.push_str("\n## Turns\n\n");
     let prompts: Vec<&Event> =
         events.iter().filter(|event| event.kind == EventKind::UserMessage).collect();
     for prompt in prompts.iter().take(LISTED_PROMPTS_MAX) {
-        text.push_str(&format!("- {} ({})\n", one_line(&prompt.text), prompt.at));
+        text.push_str(&format!("- {} ({})\n", clip_line(&prompt.text), prompt.at));
     }
     let more = prompts.len().saturating_sub(LISTED_PROMPTS_MAX);
     if more > 0 {
@@ -213,15 +213,15 @@ fn render_note(summary: &Summary, by: &str, at: Millis, events: &[Event]) -> Str
 
 /// Removes everything that could end the HTML comment around the text.
 fn strip_comment_end(text: &str) -> String {
-    let mut text = one_line(text);
+    let mut text = clip_line(text);
     while text.contains("--") {
         text = text.replace("--", "-");
     }
     text
 }
 
-fn one_line(text: &str) -> String {
-    truncate_chars(&collapse_whitespace(text), LISTED_PROMPT_CHARS_MAX)
+fn clip_line(text: &str) -> String {
+    shorten_line(text, LISTED_PROMPT_CHARS_MAX)
 }
 
 /// `2026-11-15-093000`, in UTC.

@@ -15,6 +15,10 @@
 //! | [`AgentLoop`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
 //! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
+//! What other crates of the workspace define and this API uses is re-exported: [`model`] (chat models and
+//! their messages), [`event`] (stored events, times), [`summary`] (summarizers); an agent needs no other
+//! crate of Tome.
+//!
 //! The crate reads neither the terminal, the environment nor the wall clock. The caller supplies a
 //! model, a memory and, optionally, tools.
 //!
@@ -24,11 +28,11 @@
 //! use std::sync::Arc;
 //!
 //! use serde_json::{Value, json};
+//! use tome_agent::model::{CancelToken, ChatResponse, ScriptedChat};
 //! use tome_agent::{
 //!     AgentLoop, AgentSettings, FnTool, HomeMemory, HomeMemorySettings, MemoryToolSet, SessionInfo,
 //!     Toolbox,
 //! };
-//! use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let folder = tempfile::tempdir()?;
@@ -60,9 +64,12 @@ mod agent;
 mod compaction;
 mod context;
 mod error;
+pub mod event;
 pub mod limits;
 mod memory;
+pub mod model;
 mod reflect;
+pub mod summary;
 mod tools;
 mod transcript;
 
@@ -78,8 +85,12 @@ pub use reflect::{
     find_skip_reason, reflect,
 };
 pub use tome_client::{
-    ClientSettings, ConnectError, DaemonConnector, DaemonMemory, DaemonProgram, StartPolicy,
+    ClientSettings, ConnectError, DaemonConnector, DaemonMemory, DaemonProgram, Home, StartPolicy,
     UserFolders,
+};
+pub use tome_engine::triggers::TriggerSettings;
+pub use tome_engine::{
+    Caller, InjectionText, ToolAnswer, ToolEffect, ToolFailure, ToolSpec, Tools,
 };
 pub use tome_memory::{
     EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryError, MemoryTools, SessionEvent,

@@ -3,7 +3,7 @@
 use tome_contents::event_texts;
 use tome_engine::quote_text;
 use tome_model::{Event, EventKind};
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::context::cap_tokens;
 
@@ -16,7 +16,7 @@ pub(crate) fn render_transcript(events: &[Event], tokens_max: u64) -> String {
     let mut left = tokens_max.saturating_sub(30);
     let mut kept = 0;
     for text in blocks.iter().rev() {
-        let Some(rest) = left.checked_sub(budget_tokens(text) + 2) else { break };
+        let Some(rest) = left.checked_sub(estimate_tokens_conservatively(text) + 2) else { break };
         left = rest;
         kept += 1;
     }

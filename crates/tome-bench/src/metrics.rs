@@ -61,11 +61,11 @@ impl QueryScore {
         ratio(self.relevant_in_top(k), self.gold)
     }
 
-    fn has_all_at(&self, k: usize) -> f64 {
+    fn full_recall_at(&self, k: usize) -> f64 {
         f64::from(self.relevant_in_top(k) == self.gold)
     }
 
-    fn has_any_at(&self, k: usize) -> f64 {
+    fn hit_rate_at(&self, k: usize) -> f64 {
         f64::from(self.relevant_in_top(k) > 0)
     }
 
@@ -101,11 +101,12 @@ pub struct AverageScores {
     pub abstention_accuracy: Option<f64>,
     /// Share of queries with an answer that got no hits.
     pub false_refusals: Option<f64>,
-    /// Share of all hits that are strong or likely, and how many of those are relevant.
+    /// Share of strong and of likely hits among those of all queries, and how many of them are relevant.
     pub strong_hits: Option<f64>,
     pub strong_relevant: Option<f64>,
     pub likely_hits: Option<f64>,
     pub likely_relevant: Option<f64>,
+    /// Over all queries, like the latencies.
     pub tokens: Option<f64>,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -120,10 +121,10 @@ impl AverageScores {
             compute_mean(answerable.iter().map(|query| of(query)))
         };
         let hits: Vec<&HitScore> = all.iter().flat_map(|query| &query.hits).collect();
-        let has_label = |label: &'static str| {
+        let share_with_label = |label: &'static str| {
             compute_mean(hits.iter().map(|hit| f64::from(hit.confidence == label)))
         };
-        let is_right = |label: &str| {
+        let precision_of_label = |label: &str| {
             let labelled: Vec<_> = hits.iter().filter(|hit| hit.confidence == label).collect();
             compute_mean(labelled.into_iter().map(|hit| f64::from(hit.is_relevant)))
         };
@@ -135,19 +136,19 @@ impl AverageScores {
             r1: mean(&|query| query.recall_at(1)),
             r5: mean(&|query| query.recall_at(5)),
             r10: mean(&|query| query.recall_at(10)),
-            recall_all5: mean(&|query| query.has_all_at(5)),
-            recall_all10: mean(&|query| query.has_all_at(10)),
-            hit5: mean(&|query| query.has_any_at(5)),
+            recall_all5: mean(&|query| query.full_recall_at(5)),
+            recall_all10: mean(&|query| query.full_recall_at(10)),
+            hit5: mean(&|query| query.hit_rate_at(5)),
             ndcg10: mean(&|query| query.ndcg_at(10)),
             mrr10: mean(&|query| query.reciprocal_rank_at(10)),
             abstention_accuracy: compute_mean(
                 others.iter().map(|query| f64::from(query.is_refused())),
             ),
             false_refusals: mean(&|query| f64::from(query.hits.is_empty())),
-            strong_hits: has_label(STRONG),
-            strong_relevant: is_right(STRONG),
-            likely_hits: has_label(LIKELY),
-            likely_relevant: is_right(LIKELY),
+            strong_hits: share_with_label(STRONG),
+            strong_relevant: precision_of_label(STRONG),
+            likely_hits: share_with_label(LIKELY),
+            likely_relevant: precision_of_label(LIKELY),
             tokens: compute_mean(all.iter().map(|query| query.tokens as f64)),
             p50_ms: percentile(&times, 50),
             p99_ms: percentile(&times, 99),

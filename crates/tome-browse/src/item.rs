@@ -1,6 +1,6 @@
-//! The entries of a list, as the source of the browser provides them.
+//! The items of a list, as the source of the browser provides them.
 
-/// The record behind an entry.
+/// The record behind an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemTarget {
     /// A session, by its id.
@@ -35,7 +35,7 @@ pub enum NotebookScope {
     Coder,
 }
 
-/// An entry of a list.
+/// An item of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
     /// The record.
@@ -60,7 +60,7 @@ pub struct Item {
     pub agent: String,
 }
 
-/// The kind of entries in a list.
+/// The kind of items in a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListKind {
     /// Sessions, the latest first.
@@ -72,12 +72,12 @@ pub enum ListKind {
     Hits,
 }
 
-/// A list of entries.
+/// A list of items.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListPage {
-    /// The kind of its entries.
+    /// The kind of its items.
     pub kind: ListKind,
-    /// The entries.
+    /// The items.
     pub items: Vec<Item>,
     /// Whether there are more than these.
     pub has_more: bool,

@@ -5,34 +5,34 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use crate::filters::{ProjectRange, next_agent};
 use crate::item::ItemTarget;
-use crate::state::{Browser, Effect, Focus, Leave, Overlay, Page};
+use crate::state::{BrowseExit, Browser, Effect, Focus, Overlay, Page};
 
 /// Lines of the preview that a key scrolls by.
 const SCROLL_LINES: isize = 3;
 
 impl Browser {
-    pub(crate) fn press(&mut self, key: KeyEvent) -> Vec<Effect> {
+    pub(crate) fn handle_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let has = |modifier| key.modifiers.contains(modifier);
         if key.kind == KeyEventKind::Release {
             return Vec::new();
         }
         if has(KeyModifiers::CONTROL) && matches!(key.code, KeyCode::Char('c' | 'd')) {
-            return vec![Effect::Leave(Leave::Quit)];
+            return vec![Effect::Exit(BrowseExit::Quit)];
         }
         if let Some(overlay) = self.overlay.clone() {
-            return self.press_in_overlay(&overlay, key.code);
+            return self.handle_overlay_key(&overlay, key.code);
         }
-        if let Some(effects) = self.press_anywhere(key) {
+        if let Some(effects) = self.handle_common_key(key) {
             return effects;
         }
         match (self.page, self.focus, key.code) {
-            (Page::Contents, _, code) => self.press_in_contents(code),
+            (Page::Contents, _, code) => self.handle_contents_key(code),
             (_, Focus::Search, KeyCode::Char(letter)) if has(KeyModifiers::ALT) => {
-                self.press_letter(letter)
+                self.handle_list_letter(letter)
             }
-            (_, Focus::Search, code) => self.press_in_search(code, has(KeyModifiers::CONTROL)),
-            (_, Focus::List, KeyCode::Char(letter)) => self.press_letter(letter),
-            (_, Focus::List, KeyCode::Esc) => vec![Effect::Leave(Leave::Quit)],
+            (_, Focus::Search, code) => self.handle_search_key(code, has(KeyModifiers::CONTROL)),
+            (_, Focus::List, KeyCode::Char(letter)) => self.handle_list_letter(letter),
+            (_, Focus::List, KeyCode::Esc) => vec![Effect::Exit(BrowseExit::Quit)],
             (_, Focus::List, KeyCode::Home) => self.move_by(isize::MIN),
             (_, Focus::List, KeyCode::End) => self.move_by(isize::MAX),
             _ => Vec::new(),
@@ -40,7 +40,7 @@ impl Browser {
     }
 
     /// Keys that do the same everywhere.
-    fn press_anywhere(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
+    fn handle_common_key(&mut self, key: KeyEvent) -> Option<Vec<Effect>> {
         let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
         let is_shift = key.modifiers.contains(KeyModifiers::SHIFT);
         let rows = self.list_rows() as isize;
@@ -65,10 +65,10 @@ impl Browser {
         })
     }
 
-    fn press_in_search(&mut self, code: KeyCode, is_control: bool) -> Vec<Effect> {
+    fn handle_search_key(&mut self, code: KeyCode, is_control: bool) -> Vec<Effect> {
         let before = self.search.text();
         match code {
-            KeyCode::Esc => return vec![Effect::Leave(Leave::Quit)],
+            KeyCode::Esc => return vec![Effect::Exit(BrowseExit::Quit)],
             KeyCode::Char('u') if is_control => self.search.clear(),
             KeyCode::Char('w') if is_control => self.search.delete_word(),
             KeyCode::Char('a') if is_control => self.search.move_home(),
@@ -88,8 +88,8 @@ impl Browser {
         if is_same { Vec::new() } else { self.search_again() }
     }
 
-    /// A letter that acts on the chosen entry, or changes a filter.
-    fn press_letter(&mut self, letter: char) -> Vec<Effect> {
+    /// A letter that acts on the chosen item, or changes a filter.
+    fn handle_list_letter(&mut self, letter: char) -> Vec<Effect> {
         match letter {
             'j' => self.move_by(1),
             'k' => self.move_by(-1),
@@ -101,13 +101,13 @@ impl Browser {
                 Vec::new()
             }
             'p' if self.setup.project.is_none() => {
-                self.say("this folder belongs to no project, so all are searched")
+                self.show_message("this folder belongs to no project, so all are searched")
             }
             'p' => {
                 self.toggle_range();
                 self.search_again()
             }
-            'a' if self.agents.is_empty() => self.say("no sessions of any agent yet"),
+            'a' if self.agents.is_empty() => self.show_message("no sessions of any agent yet"),
             'a' => {
                 let next = next_agent(&self.agents, self.filters.agent.as_deref());
                 self.filters.agent = next;
@@ -125,14 +125,14 @@ impl Browser {
                 self.filters.speaker = self.filters.speaker.next();
                 self.search_again()
             }
-            letter => self.press_common(letter),
+            letter => self.handle_item_letter(letter),
         }
     }
 
-    /// Letters that act on the chosen entry, in the list and in the contents.
-    fn press_common(&mut self, letter: char) -> Vec<Effect> {
+    /// Letters that act on the chosen item, in the list and in the contents.
+    fn handle_item_letter(&mut self, letter: char) -> Vec<Effect> {
         match letter {
-            'q' => vec![Effect::Leave(Leave::Quit)],
+            'q' => vec![Effect::Exit(BrowseExit::Quit)],
             'J' => self.scroll_preview(SCROLL_LINES),
             'K' => self.scroll_preview(-SCROLL_LINES),
             'r' => self.resume_chosen(),
@@ -146,7 +146,7 @@ impl Browser {
         }
     }
 
-    fn press_in_contents(&mut self, code: KeyCode) -> Vec<Effect> {
+    fn handle_contents_key(&mut self, code: KeyCode) -> Vec<Effect> {
         match code {
             KeyCode::Esc | KeyCode::Char('t') => {
                 self.page = Page::Search;
@@ -176,21 +176,21 @@ impl Browser {
                 self.notice.clear();
                 self.choose_preview()
             }
-            KeyCode::Char(letter) => self.press_common(letter),
+            KeyCode::Char(letter) => self.handle_item_letter(letter),
             _ => Vec::new(),
         }
     }
 
-    fn press_in_overlay(&mut self, overlay: &Overlay, code: KeyCode) -> Vec<Effect> {
-        let leave = |command: &crate::item::ResumeCommand, is_run| {
-            vec![Effect::Leave(Leave::Resume { command: command.clone(), is_run })]
+    fn handle_overlay_key(&mut self, overlay: &Overlay, code: KeyCode) -> Vec<Effect> {
+        let exit = |command: &crate::item::ResumeCommand, run_now| {
+            vec![Effect::Exit(BrowseExit::Resume { command: command.clone(), run_now })]
         };
         match (overlay, code) {
-            (Overlay::Resume(command), KeyCode::Enter) if command.has_folder => {
-                leave(command, true)
+            (Overlay::Resume(command), KeyCode::Enter) if command.has_folder => exit(command, true),
+            (Overlay::Resume(_), KeyCode::Enter) => {
+                self.show_message("its folder does not exist here")
             }
-            (Overlay::Resume(_), KeyCode::Enter) => self.say("its folder does not exist here"),
-            (Overlay::Resume(command), KeyCode::Char('p')) => leave(command, false),
+            (Overlay::Resume(command), KeyCode::Char('p')) => exit(command, false),
             // Any key closes the help.
             (Overlay::Help, _) | (_, KeyCode::Esc | KeyCode::Char('q' | 'r')) => {
                 self.overlay = None;
@@ -227,7 +227,7 @@ impl Browser {
         match (&item.target, self.page) {
             (ItemTarget::Node(node), Page::Contents) => self.request_contents(node.clone()),
             (ItemTarget::Node(node), Page::Search) => self.open_contents(&node.clone()),
-            (ItemTarget::Nothing, _) => self.say("no event supports this line"),
+            (ItemTarget::Nothing, _) => self.show_message("no event supports this line"),
             _ => vec![Effect::Read(Box::new(item))],
         }
     }
@@ -235,7 +235,7 @@ impl Browser {
     fn resume_chosen(&mut self) -> Vec<Effect> {
         match self.list().chosen_item().cloned() {
             Some(item) if !item.session.is_empty() => self.request_resume(item),
-            Some(_) => self.say("this belongs to no session that could be resumed"),
+            Some(_) => self.show_message("this belongs to no session that could be resumed"),
             None => Vec::new(),
         }
     }
@@ -245,7 +245,7 @@ impl Browser {
             Some(item) if matches!(item.target, ItemTarget::Note { .. }) => {
                 vec![Effect::Edit(Box::new(item))]
             }
-            Some(_) => self.say("only notes can be edited; s lists them"),
+            Some(_) => self.show_message("only notes can be edited; s lists them"),
             None => Vec::new(),
         }
     }
@@ -253,7 +253,7 @@ impl Browser {
     fn copy_chosen(&mut self) -> Vec<Effect> {
         match self.list().chosen_item().map(|item| item.citation.clone()) {
             Some(citation) if !citation.is_empty() => {
-                self.say(format!("copied {citation}, if the terminal allows it"));
+                self.show_message(format!("copied {citation}, if the terminal allows it"));
                 vec![Effect::Copy(citation)]
             }
             _ => Vec::new(),

@@ -8,6 +8,7 @@
 //! Recorded text is untrusted: everything that is drawn passes through `text.rs`.
 
 mod contents;
+mod event_loop;
 mod filters;
 mod item;
 mod keys;
@@ -16,7 +17,6 @@ mod line_editor;
 mod list;
 mod mailbox;
 mod preview;
-mod session;
 mod source;
 mod state;
 #[cfg(test)]
@@ -24,9 +24,9 @@ mod test_items;
 mod text;
 mod view;
 
+pub use event_loop::{BrowseActions, run};
 pub use filters::{Filters, ProjectRange, ScopeFilter, SpeakerFilter, TimeFilter};
 pub use item::{ContentsPage, Item, ItemTarget, ListKind, ListPage, NotebookScope, ResumeCommand};
-pub use session::{BrowseActions, run};
 pub use source::{BrowseAnswer, BrowseSource, ListQuery, Request, RequestKind};
-pub use state::{Browser, BrowserSetup, Effect, Input, Leave};
+pub use state::{BrowseExit, Browser, BrowserSetup, Effect, Input};
 pub use view::draw;

@@ -1,12 +1,12 @@
-//! A list of entries with a chosen one.
+//! A list of items with a chosen one.
 
 use crate::item::Item;
 
-/// Entries of the first page, and the most that a list holds.
+/// Items of the first page, and the most that a list holds.
 pub(crate) const PAGE_ITEMS: usize = 30;
 pub(crate) const ITEMS_MAX: usize = 480;
 
-/// Entries, the chosen one, and the first one shown.
+/// Items, the chosen one, and the first one shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ItemList {
     pub(crate) items: Vec<Item>,
@@ -20,13 +20,13 @@ impl ItemList {
         self.items.get(self.chosen)
     }
 
-    /// Moves the choice by some entries.
+    /// Moves the choice by some items.
     pub(crate) fn move_by(&mut self, step: isize, rows: usize) {
         let index = self.chosen.saturating_add_signed(step);
         self.choose(index, rows);
     }
 
-    /// Chooses an entry, and shows it.
+    /// Chooses an item, and shows it.
     pub(crate) fn choose(&mut self, index: usize, rows: usize) {
         self.chosen = index.min(self.items.len().saturating_sub(1));
         let last_first = self.chosen;
@@ -34,7 +34,7 @@ impl ItemList {
         self.first_shown = self.first_shown.clamp(first, last_first);
     }
 
-    /// Replaces the entries. If they begin as before, the choice stays.
+    /// Replaces the items. If they begin as before, the choice stays.
     pub(crate) fn replace(&mut self, items: Vec<Item>, has_more: bool, rows: usize) {
         let same = |(one, other): (&Item, &Item)| one.target == other.target;
         let is_longer = items.len() >= self.items.len() && self.items.iter().zip(&items).all(same);

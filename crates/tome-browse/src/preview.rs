@@ -1,4 +1,4 @@
-//! The preview of the chosen entry, as lines of the current width.
+//! The preview of the chosen item, as lines of the current width.
 
 use ratatui::text::Line;
 use tome_terminal::Highlighter;
@@ -12,7 +12,7 @@ const LINES_BEFORE_MATCH: usize = 2;
 /// The text of the preview and the part of it that is shown.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Preview {
-    /// The entry that it is of.
+    /// The item that it is of.
     pub(crate) target: Option<ItemTarget>,
     text: String,
     pub(crate) lines: Vec<Line<'static>>,
@@ -32,8 +32,8 @@ impl Preview {
     }
 
     /// Lays the text out again.
-    pub(crate) fn lay_out(&mut self, width: usize, marks: &Highlighter, theme: Theme) {
-        self.lines = render_preview(&self.text, width, marks, theme);
+    pub(crate) fn lay_out(&mut self, width: usize, highlighter: &Highlighter, theme: Theme) {
+        self.lines = render_preview(&self.text, width, highlighter, theme);
     }
 
     /// Scrolls to the first match if it is out of view.

@@ -8,9 +8,9 @@ use crate::item::{ContentsPage, Item, ListPage, ResumeCommand};
 pub struct ListQuery {
     /// The words to search for; empty for the latest sessions.
     pub words: String,
-    /// Conditions that every entry meets.
+    /// Conditions that every item meets.
     pub filters: Filters,
-    /// Number of entries.
+    /// Number of items.
     pub limit: usize,
 }
 
@@ -35,14 +35,14 @@ pub enum RequestKind {
         /// The id of the node; empty for the years.
         node: String,
     },
-    /// The preview of an entry.
+    /// The preview of an item.
     Preview {
-        /// The entry.
+        /// The item.
         item: Box<Item>,
         /// Columns of the preview.
         width: usize,
     },
-    /// The command that resumes the session of an entry.
+    /// The command that resumes the session of an item.
     Resume(Box<Item>),
 }
 

@@ -1,4 +1,4 @@
-//! The state of the browser. [`Browser::update`] changes it and returns the effects that the session
+//! The state of the browser. [`Browser::update`] changes it and returns the effects that the event loop
 //! carries out; it neither draws nor waits.
 
 use ratatui::crossterm::event::KeyEvent;
@@ -25,7 +25,7 @@ pub struct BrowserSetup {
     /// The name of the current project, if it is known.
     pub project: Option<String>,
     /// Whether all projects are searched at first.
-    pub is_all: bool,
+    pub all_projects: bool,
     /// Whether colors are used.
     pub has_colors: bool,
     /// Columns and rows of the screen.
@@ -52,32 +52,32 @@ pub enum Input {
     Stop,
 }
 
-/// Something for the session to do.
+/// Something for the event loop to do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Send a request.
     Request(Request),
-    /// Open an entry in the reader.
+    /// Open an item in the reader.
     Read(Box<Item>),
     /// Open a note in the editor.
     Edit(Box<Item>),
     /// Copy a text to the clipboard of the terminal.
     Copy(String),
     /// End the browser.
-    Leave(Leave),
+    Exit(BrowseExit),
 }
 
 /// How the browser ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Leave {
+pub enum BrowseExit {
     /// The user left.
     Quit,
     /// The user resumes a session.
     Resume {
         /// The command.
         command: ResumeCommand,
-        /// Whether to run it, or to print it.
-        is_run: bool,
+        /// Whether to run the command now, or only to print it.
+        run_now: bool,
     },
     /// The process was told to end.
     Stopped,
@@ -137,7 +137,7 @@ pub struct Browser {
     pub(crate) preview: Preview,
     pub(crate) message: Option<Message>,
     pub(crate) notice: String,
-    pub(crate) marks: Highlighter,
+    pub(crate) highlighter: Highlighter,
     /// Agents seen so far.
     pub(crate) agents: Vec<String>,
     limit: usize,
@@ -147,8 +147,8 @@ pub struct Browser {
 impl Browser {
     /// Creates a browser, with its first effects.
     pub fn new(setup: BrowserSetup) -> (Self, Vec<Effect>) {
-        let is_all = setup.is_all || setup.project.is_none();
-        let range = if is_all { ProjectRange::All } else { ProjectRange::Project };
+        let all_projects = setup.all_projects || setup.project.is_none();
+        let range = if all_projects { ProjectRange::All } else { ProjectRange::Project };
         let mut browser = Self {
             search: LineEditor::new(&setup.words),
             filters: Filters { range, ..Filters::default() },
@@ -162,7 +162,7 @@ impl Browser {
             preview: Preview::default(),
             message: None,
             notice: String::new(),
-            marks: Highlighter::disabled(),
+            highlighter: Highlighter::disabled(),
             agents: Vec::new(),
             limit: PAGE_ITEMS,
             numbers: RequestNumbers::default(),
@@ -176,7 +176,7 @@ impl Browser {
         match input {
             Input::Key(key) => {
                 self.message = None;
-                self.press(key)
+                self.handle_key(key)
             }
             Input::Paste(text) if self.focus == Focus::Search && self.overlay.is_none() => {
                 self.search.insert(&text);
@@ -189,10 +189,10 @@ impl Browser {
                 self.list_mut().choose(chosen, rows);
                 self.choose_preview()
             }
-            Input::Answer(request, answer) => self.take_answer(&request, answer),
+            Input::Answer(request, answer) => self.apply_answer(&request, answer),
             Input::Returned { is_changed } if is_changed => vec![self.request_list()],
             Input::Returned { .. } => Vec::new(),
-            Input::Stop => vec![Effect::Leave(Leave::Stopped)],
+            Input::Stop => vec![Effect::Exit(BrowseExit::Stopped)],
         }
     }
 
@@ -231,7 +231,7 @@ impl Browser {
         self.areas().map_or(1, |areas| usize::from(areas.preview.height))
     }
 
-    pub(crate) fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
+    pub(crate) fn show_message(&mut self, text: impl Into<String>) -> Vec<Effect> {
         self.message = Some(Message { text: text.into(), is_error: false });
         Vec::new()
     }
@@ -270,7 +270,7 @@ impl Browser {
         vec![Effect::Request(request)]
     }
 
-    /// Moves the choice; requests more entries near the end of the list.
+    /// Moves the choice; requests more items near the end of the list.
     pub(crate) fn move_by(&mut self, step: isize) -> Vec<Effect> {
         let (rows, before) = (self.list_rows(), self.list().chosen);
         self.list_mut().move_by(step, rows);
@@ -285,7 +285,7 @@ impl Browser {
         effects
     }
 
-    /// Shows the preview of the chosen entry: at once what is known, later the rest.
+    /// Shows the preview of the chosen item: at once what is known, later the rest.
     pub(crate) fn choose_preview(&mut self) -> Vec<Effect> {
         let Some(item) = self.list().chosen_item().cloned() else {
             self.preview.clear();
@@ -307,15 +307,15 @@ impl Browser {
     fn lay_out_preview(&mut self) {
         let Some(areas) = self.areas() else { return };
         let (theme, rows) = (self.theme(), usize::from(areas.preview.height));
-        let marks = match self.page {
-            Page::Search => self.marks.clone(),
+        let highlighter = match self.page {
+            Page::Search => self.highlighter.clone(),
             Page::Contents => Highlighter::disabled(),
         };
-        self.preview.lay_out(usize::from(areas.preview.width), &marks, theme);
+        self.preview.lay_out(usize::from(areas.preview.width), &highlighter, theme);
         self.preview.reveal_match(rows, theme);
     }
 
-    fn take_answer(
+    fn apply_answer(
         &mut self,
         request: &Request,
         answer: Result<BrowseAnswer, String>,
@@ -372,7 +372,7 @@ impl Browser {
         }
         self.agents.sort();
         self.kind = page.kind;
-        self.marks = Highlighter::from_query(&query.words);
+        self.highlighter = Highlighter::from_query(&query.words);
         let rows = self.areas().map_or(1, |areas| usize::from(areas.list.height));
         self.hits.replace(page.items, page.has_more, rows);
         if self.page == Page::Contents {

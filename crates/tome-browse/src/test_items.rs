@@ -1,4 +1,4 @@
-//! Entries for tests.
+//! Items for tests.
 
 use crate::item::{ContentsPage, Item, ItemTarget, NotebookScope, ResumeCommand};
 

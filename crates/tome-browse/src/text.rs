@@ -65,7 +65,7 @@ impl Theme {
         self.color(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// The chosen entry.
+    /// The chosen item.
     pub(crate) fn chosen(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }
@@ -85,7 +85,7 @@ impl Theme {
 pub(crate) fn render_preview(
     text: &str,
     width: usize,
-    marks: &Highlighter,
+    highlighter: &Highlighter,
     theme: Theme,
 ) -> Vec<Line<'static>> {
     let text: String = text.chars().take(PREVIEW_CHARS_MAX).collect();
@@ -95,7 +95,7 @@ pub(crate) fn render_preview(
     for line in text.lines() {
         let (chars, styles, last) = split_styles(line, style, theme);
         style = last;
-        let marked = marks.find_marked(&chars);
+        let marked = highlighter.find_marked(&chars);
         let cells: Vec<(char, Style)> = chars
             .iter()
             .zip(&styles)
@@ -112,9 +112,13 @@ pub(crate) fn render_preview(
 }
 
 /// Renders a line for the list, with the matches in bold.
-pub(crate) fn mark_spans(text: &str, marks: &Highlighter, theme: Theme) -> Vec<Span<'static>> {
+pub(crate) fn mark_spans(
+    text: &str,
+    highlighter: &Highlighter,
+    theme: Theme,
+) -> Vec<Span<'static>> {
     let chars: Vec<char> = text.chars().collect();
-    let marked = marks.find_marked(&chars);
+    let marked = highlighter.find_marked(&chars);
     let style = |is_marked: &bool| if *is_marked { theme.bold() } else { Style::new() };
     merge_cells(chars.iter().copied().zip(marked.iter().map(style)).collect()).spans
 }

@@ -171,14 +171,18 @@ impl ChatOutput {
                 "type": "reflection", "written": reflection.written,
                 "skipped": reflection.skipped.map(SkipReason::as_str),
                 "refused": reflection.failed_calls, "rounds": reflection.rounds,
-                "rounds_spent": reflection.hit_limit, "usage": usage_json(&reflection.usage),
+                "reached_limit": reflection.reached_limit, "usage": usage_json(&reflection.usage),
             }));
         }
-        let spent = if reflection.hit_limit { "; it used up its rounds" } else { "" };
+        let limit_note = if reflection.reached_limit {
+            "; it reached its limit of rounds or tokens"
+        } else {
+            ""
+        };
         let note = match (reflection.skipped, reflection.written.as_slice()) {
             (Some(skip), _) => format!("· nothing to reflect on yet: {}", skip.as_str()),
-            (None, []) => format!("· reflected: nothing new to remember{spent}"),
-            (None, written) => format!("· remembered in {}{spent}", written.join(", ")),
+            (None, []) => format!("· reflected: nothing new to remember{limit_note}"),
+            (None, written) => format!("· remembered in {}{limit_note}", written.join(", ")),
         };
         self.show_note(&note);
     }

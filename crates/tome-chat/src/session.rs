@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use tome_agent::SessionInfo;
 use tome_client::DaemonConnector;
 use tome_home::Projects;
-use tome_model::{Clock, Event, EventKind, Millis};
+use tome_model::{Clock, Event, EventKind, Millis, to_hex};
 use tome_proto::EventListQuery;
 use tome_terminal::{BOLD, CommandError, DIM, RESET, format_ago, format_counted, one_line};
 
@@ -172,7 +172,7 @@ fn nothing_to_resume() -> anyhow::Error {
 fn generate_id(clock: &dyn Clock) -> Result<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
-    let chance: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    let chance = to_hex(&bytes);
     let chance = chance.split_at_checked(8).context("an id is made of 16 digits")?;
     let day: String = clock.now().to_string().chars().take(10).collect();
     Ok(format!("{}-{}-{day}", chance.0, chance.1))

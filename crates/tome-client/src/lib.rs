@@ -26,3 +26,4 @@ pub use settings::{ClientSettings, DaemonProgram};
 pub use socket::{LocalStream, UserFolders};
 #[cfg(unix)]
 pub use socket::{is_own_peer, socket_path};
+pub use tome_home::Home;

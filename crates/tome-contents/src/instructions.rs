@@ -19,13 +19,15 @@ use crate::extract::{find_instructions, is_prompt};
 pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 const BATCH_MAX: usize = 1_000;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;
 /// Instructions kept per store, the latest.
 const KEPT_MAX: usize = 500;
 const TEXT_CHARS_MAX: usize = 300;
+/// Texts found that must have a word before it counts as their subject.
+const FOUND_TEXTS_MIN: usize = 2;
 
 /// A standing instruction or preference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,32 +163,46 @@ pub fn rank_instructions<'a>(
 
 /// The instructions that concern a search made for another reason, best first: orders that share a word
 /// with the query or several with what was `found`, and preferences that share two with the query. An
-/// order that says when it applies ("when I ask about …") needs only one word of what was found. A word
-/// that many texts have, such as "file", does not suffice alone.
+/// order that says when it applies ("when I ask about …") is told by the words of that condition: one in the
+/// query, or in two of the texts found. A word that many texts have, such as "file", does not suffice alone.
 pub fn find_concerned<'a>(
     all: &'a [ListedInstruction],
     query: &str,
     found: &[&str],
 ) -> Vec<&'a ListedInstruction> {
     let query_words = subject_stems(query);
-    let found: BTreeSet<String> = found.iter().flat_map(|text| subject_stems(text)).collect();
+    let found: Vec<BTreeSet<String>> = found.iter().map(|text| subject_stems(text)).collect();
+    let found_min = found.len().min(FOUND_TEXTS_MIN);
+    let is_found =
+        |word: &String| found.iter().filter(|text| text.contains(word)).count() >= found_min.max(1);
     let mut concerned: Vec<(usize, &ListedInstruction)> = Vec::new();
     for listed in all.iter().filter(|one| one.replaced_by.is_none()) {
         let text = &listed.instruction.text;
         let words = subject_stems(text);
-        let (in_query, in_found) =
-            (words.intersection(&query_words).count(), words.intersection(&found).count());
-        let is_telling = |word: &&String| !COMMON_STEMS.contains(&word.as_str());
-        let tells_of = |others| words.intersection(others).any(|word| is_telling(&word));
-        let concerns_query = in_query >= 2 || is_order(text) && tells_of(&query_words);
-        let found_min = if is_conditional(text) { 1 } else { 3 };
-        let concerns_found = is_order(text) && in_found >= found_min && tells_of(&found);
-        if concerns_query || concerns_found {
-            concerned.push((3 * in_query + in_found, listed));
+        let in_query: Vec<&String> = words.intersection(&query_words).collect();
+        let in_found: Vec<&String> = words.iter().filter(|word| is_found(word)).collect();
+        let tells = |shared: &[&String]| shared.iter().any(|word| is_telling(word));
+        let condition = find_condition(text).map(subject_stems).filter(|stems| !stems.is_empty());
+        let concerns = match condition {
+            Some(condition) => {
+                let mut shared = in_query.iter().chain(&in_found);
+                shared.any(|word| condition.contains(*word) && is_telling(word))
+            }
+            None => {
+                let by_query = in_query.len() >= 2 || is_order(text) && tells(&in_query);
+                by_query || is_order(text) && in_found.len() >= 3 && tells(&in_found)
+            }
+        };
+        if concerns {
+            concerned.push((3 * in_query.len() + in_found.len(), listed));
         }
     }
     concerned.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
     concerned.into_iter().map(|(_, listed)| listed).collect()
+}
+
+fn is_telling(stem: &str) -> bool {
+    !COMMON_STEMS.contains(&stem)
 }
 
 fn is_order(text: &str) -> bool {
@@ -194,9 +210,21 @@ fn is_order(text: &str) -> bool {
     matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please" | "don't" | "do")
 }
 
-fn is_conditional(text: &str) -> bool {
-    let text = text.to_lowercase();
-    [" when i ", " whenever i ", " every time i "].iter().any(|mark| text.contains(mark))
+/// The part of an instruction that says when it applies.
+fn find_condition(text: &str) -> Option<&str> {
+    let lower = text.to_lowercase();
+    let marks = ["when i ", "whenever i ", "every time i ", "each time i "];
+    let at = marks.iter().filter_map(|mark| find_at_word(&lower, mark)).min()?;
+    // Lowercase letters of some scripts have another length.
+    let condition = text.get(at..).filter(|_| lower.len() == text.len())?;
+    Some(condition.split_once(", ").map_or(condition, |(condition, _)| condition))
+}
+
+/// Where a phrase begins a word.
+fn find_at_word(text: &str, phrase: &str) -> Option<usize> {
+    let starts_word =
+        |at: usize| !text.get(..at).is_some_and(|before| before.ends_with(char::is_alphanumeric));
+    text.match_indices(phrase).map(|(at, _)| at).find(|at| starts_word(*at))
 }
 
 /// Stems that say little about the subject of a text.
@@ -321,6 +349,13 @@ mod tests {
         };
         assert_eq!(numbers("dentist", &["The appointment is on 4 May."]), [1]);
         assert_eq!(numbers("dentist", &["It hurts."]), [] as [u64; 0]);
+        // One of several texts found has the word; and a word outside of the condition says nothing.
+        assert_eq!(
+            numbers("dentist", &["The appointment is on 4 May.", "It hurts."]),
+            [] as [u64; 0]
+        );
+        assert_eq!(numbers("format the disk", &[]), [] as [u64; 0]);
+        assert_eq!(numbers("next appointment", &[]), [1]);
         assert_eq!(numbers("when to push", &[]), [2]);
         // One word in common is chance, if the order does not say when it applies.
         assert_eq!(numbers("release", &["A review of the book."]), [] as [u64; 0]);

@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 use tome_contents::{Contents, ContentsSettings, Extractive};
 use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{
-    Home, HomeError, Notebooks, Projection, SessionStatsProjection, Store, StoreMode, Stores,
+    Home, HomeError, Notebooks, Projection, ProjectionReport, SessionStatsProjection, Store,
+    StoreMode, Stores,
 };
 use tome_ledger::RepairReport;
 use tome_model::{Clock, Zone, limits};
@@ -192,6 +193,12 @@ impl Engine {
             }
         }
         Ok(false)
+    }
+
+    /// The state of every projection of a store, in the order in which they catch up.
+    pub fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let reports = self.projections.iter().map(|projection| projection.report(store));
+        Ok(reports.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Brings the store of a project up to date, if it has one.

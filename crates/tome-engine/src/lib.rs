@@ -24,15 +24,15 @@ pub use injection::{
     InjectionRecord, InjectionText, Injector, KnownFacts, NoteLine, PLAN_TOKENS_MAX, PromptHint,
     ResumeParts, SUBAGENT_TOKENS_MAX, SessionHints, SessionState, StartKind, StartParts,
     StartRequest, SubagentTask, TokenBudget, append_late_hints, choose_hints, damage_of_injections,
-    memory_rules, render_hints, render_nudge, render_plan_lessons, render_resume, render_rules,
-    render_start, render_subagent,
+    memory_rules, render_hints, render_plan_lessons, render_resume, render_rules,
+    render_short_injection, render_start, render_subagent,
 };
 pub use intake::{IngestResult, Intake, PreparedDrafts};
 pub use lessons::{LessonQuery, LessonRecall, RecalledLesson};
 pub use project_merge::MergedProject;
 pub use quote::{neutralize_markers, quote_text, strip_fence};
 pub use sealer::Sealer;
-pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine};
+pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine, try_lock_file};
 pub use spool_line::{parse_spool_line, render_spool_line};
 pub use tools::{
     CORE_TOOLS, Caller, DEFAULT_TOOLSET, ToolAnswer, ToolEffect, ToolFailure, ToolSpec, Tools,

@@ -11,7 +11,7 @@
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
-use tome_model::{Draft, Tool, cut_mark, limits};
+use tome_model::{Draft, Tool, cut_mark, json_len, limits};
 use tome_redact::{RedactionCut, Redactor, apply_cuts, find_mark_around, rewrite_json};
 
 /// Longer than any secret: a PEM key of 16,384 bits fits.
@@ -242,10 +242,6 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
 /// Returns the text between two positions; empty unless both are char boundaries in order.
 fn slice_or_empty(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
-}
-
-fn json_len(value: &Value) -> usize {
-    value.to_string().len()
 }
 
 /// The minimum length of a value if only its strings are capped.

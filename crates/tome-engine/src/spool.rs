@@ -263,26 +263,32 @@ impl Spool {
     /// Takes the lock, or gives up if it is held for longer than it takes to write a line.
     fn try_lock_spool(&self) -> std::io::Result<Option<File>> {
         let lock = self.open_lock_file()?;
-        for _ in 0..LOCK_TRIES {
-            match lock.try_lock() {
-                Ok(()) => return Ok(Some(lock)),
-                Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) => {
-                    #[expect(
-                        clippy::disallowed_methods,
-                        reason = "there is no notification when a file is unlocked"
-                    )]
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-            }
-        }
-        Ok(None)
+        Ok(try_lock_file(&lock, LOCK_TRIES, LOCK_PAUSE)?.then_some(lock))
     }
 
     fn open_lock_file(&self) -> std::io::Result<File> {
         let path = self.folder.join("lock");
         OpenOptions::new().write(true).create(true).truncate(false).open(path)
     }
+}
+
+/// Locks a file with a limited number of tries: a process that was suspended while it holds the lock must
+/// not block the others. Returns whether it was locked.
+pub fn try_lock_file(file: &File, tries: u32, pause: Duration) -> std::io::Result<bool> {
+    for _ in 0..tries {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "there is no notification when a file is unlocked"
+                )]
+                std::thread::sleep(pause);
+            }
+        }
+    }
+    Ok(false)
 }
 
 /// Whether something was created shortly before `at`, or its age is unknown.

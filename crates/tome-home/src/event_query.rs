@@ -405,7 +405,7 @@ fn store_name(ledger: &Path) -> String {
 }
 
 /// Describes a skipped store. Prefixes the path unless the error contains it.
-fn describe_unreadable(path: &Path, error: &HomeError) -> String {
+pub fn describe_unreadable(path: &Path, error: &HomeError) -> String {
     let (path, why) = (path.display().to_string(), error.explained());
     if why.contains(&path) { why } else { format!("{path}: {why}") }
 }

@@ -205,6 +205,7 @@ mod tests {
             ("a/b", "~a%2Fb"),
             ("~a%2Fb", "~%7Ea%252Fb"),
             (".hidden", "~%2Ehidden"),
+            ("CON", "~CON"),
             ("nul.1", "~nul%2E1"),
             ("end.", "~end%2E"),
         ] {

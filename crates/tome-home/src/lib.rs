@@ -32,7 +32,7 @@ mod stores;
 pub use damage::Damage;
 pub use durable::{sync_folder, write_atomic};
 pub use error::{HomeError, explain};
-pub use event_query::{EventPage, EventQuery};
+pub use event_query::{EventPage, EventQuery, describe_unreadable};
 pub use folder_path::{is_foreign_path, normalize_path, relative_folder};
 pub use git::{GitLocation, LinkedWorktree};
 pub use io_timeout::TimedCalls;

@@ -23,6 +23,15 @@ pub struct ProjectionReport {
     pub problem: Option<String>,
 }
 
+impl ProjectionReport {
+    /// The state of a projection that follows the outbox from a cursor in the ledger.
+    pub fn from_cursor(name: &'static str, store: &Store) -> Result<Self, HomeError> {
+        let cursor = store.cursor(name)?;
+        let behind = store.last_seq().saturating_sub(cursor);
+        Ok(Self { name, cursor, behind, ..Self::default() })
+    }
+}
+
 /// A view of a store's events that can be deleted and rebuilt from them: session statistics, contents,
 /// transcripts, search indexes.
 ///
@@ -43,6 +52,12 @@ pub trait Projection: Send + Sync {
 
     /// Rebuilds it from the events.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError>;
+
+    /// Its state, in parts if it has several; does not catch up. A projection that only queues work has
+    /// nothing to report.
+    fn report(&self, _store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Follows the outbox from a projection's cursor in batches. `process` gets the cursor and the

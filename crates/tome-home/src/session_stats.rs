@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use tome_ledger::{Ledger, OutboxEntry, ProjectionCommit};
 use tome_model::{SessionId, SessionStats};
 
-use crate::{HomeError, Projection, Store, follow_outbox};
+use crate::{HomeError, Projection, ProjectionReport, Store, follow_outbox};
 
 /// The name of the projection and of its cursor on disk.
 pub const SESSION_STATS_PROJECTION: &str = "tally";
@@ -57,6 +57,10 @@ impl Projection for SessionStatsProjection {
             ..ProjectionCommit::default()
         };
         Ok(store.commit(work)?)
+    }
+
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        Ok(vec![ProjectionReport::from_cursor(SESSION_STATS_PROJECTION, store)?])
     }
 }
 

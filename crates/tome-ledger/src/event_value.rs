@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use tome_model::{Agent, Draft, Event, EventKind, Millis, Role, SessionId, Tool};
+use tome_model::{Agent, Draft, Event, EventKind, Millis, Role, SessionId, Tool, nests_at_most};
 
 use crate::codec::{KvLocation, decode, pack, unpack};
 use crate::limits::JSON_DEPTH_MAX;
@@ -181,16 +181,6 @@ fn encode_meta(meta: &Map<String, Value>) -> Result<String, String> {
 
 fn too_deep_error() -> String {
     format!("its JSON is nested deeper than {JSON_DEPTH_MAX} levels: send it as text")
-}
-
-fn nests_at_most(value: &Value, depth: usize) -> bool {
-    match value {
-        Value::Array(items) => depth > 0 && items.iter().all(|item| nests_at_most(item, depth - 1)),
-        Value::Object(fields) => {
-            depth > 0 && fields.values().all(|item| nests_at_most(item, depth - 1))
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
-    }
 }
 
 fn decode_json(location: KvLocation<'_>, text: &str) -> Result<Value, LedgerError> {

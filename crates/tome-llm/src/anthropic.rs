@@ -1,7 +1,7 @@
 //! Anthropic's Messages API: `POST {base}/v1/messages`.
 
 use serde_json::{Value, json};
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::http::{HttpClient, ModelEndpoint};
 use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
@@ -59,10 +59,14 @@ impl AnthropicModel {
         let cached: u64 = cached.into_iter().filter_map(used).sum();
         Ok(Completion {
             input_tokens: used("input_tokens").map_or_else(
-                || budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
+                || {
+                    estimate_tokens_conservatively(&prompt.system)
+                        + estimate_tokens_conservatively(&prompt.user)
+                },
                 |fresh| fresh.saturating_add(cached),
             ),
-            output_tokens: used("output_tokens").unwrap_or_else(|| budget_tokens(&text)),
+            output_tokens: used("output_tokens")
+                .unwrap_or_else(|| estimate_tokens_conservatively(&text)),
             text,
         })
     }

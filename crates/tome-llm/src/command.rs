@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use tome_model::truncate_to;
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::limits::{
     CANCEL_POLL_INTERVAL, MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_GRACE, STDERR_BYTES_MAX,
@@ -155,8 +155,9 @@ impl LanguageModel for CommandModel {
             return Err(ModelFailure::Malformed { message });
         }
         Ok(Completion {
-            input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
-            output_tokens: budget_tokens(&text),
+            input_tokens: estimate_tokens_conservatively(&prompt.system)
+                + estimate_tokens_conservatively(&prompt.user),
+            output_tokens: estimate_tokens_conservatively(&text),
             text,
         })
     }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::{CancelToken, ModelFailure};
 
@@ -181,7 +181,7 @@ impl ChatResponse {
     /// Creates a reply with text only. Its usage is estimated.
     pub fn from_text(text: impl Into<String>) -> Self {
         let text = text.into();
-        let usage = Usage { output: budget_tokens(&text), ..Usage::default() };
+        let usage = Usage { output: estimate_tokens_conservatively(&text), ..Usage::default() };
         Self { parts: vec![ContentPart::Text(text)], stop_reason: StopReason::EndTurn, usage }
     }
 
@@ -190,7 +190,7 @@ impl ChatResponse {
         let words = (!text.is_empty()).then(|| ContentPart::Text(text.to_owned()));
         let parts: Vec<ContentPart> =
             words.into_iter().chain(calls.into_iter().map(ContentPart::ToolCall)).collect();
-        let output = parts.iter().map(ContentPart::budget_tokens).sum();
+        let output = parts.iter().map(ContentPart::estimate_tokens_conservatively).sum();
         Self {
             parts,
             stop_reason: StopReason::ToolCalls,
@@ -213,29 +213,28 @@ impl ChatResponse {
 }
 
 impl ChatRequest {
-    /// Estimates the input tokens, erring on the high side; see [`budget_tokens`].
-    pub fn budget_tokens(&self) -> u64 {
-        let system = self.system.iter().map(|part| budget_tokens(&part.text));
+    /// Estimates the input tokens, erring on the high side; see [`estimate_tokens_conservatively`].
+    pub fn estimate_tokens_conservatively(&self) -> u64 {
+        let system = self.system.iter().map(|part| estimate_tokens_conservatively(&part.text));
         let tools = self.tools.iter().map(|tool| {
-            budget_tokens(&tool.name)
-                .saturating_add(budget_tokens(&tool.description))
-                .saturating_add(budget_tokens(&tool.schema.to_string()))
+            estimate_tokens_conservatively(&tool.name)
+                .saturating_add(estimate_tokens_conservatively(&tool.description))
+                .saturating_add(estimate_tokens_conservatively(&tool.schema.to_string()))
         });
         let messages = self.messages.iter().flat_map(|message| &message.parts);
-        let parts = messages.map(ContentPart::budget_tokens);
+        let parts = messages.map(ContentPart::estimate_tokens_conservatively);
         system.chain(tools).chain(parts).fold(0, u64::saturating_add)
     }
 }
 
 impl ContentPart {
     /// Estimates the tokens of this part.
-    pub fn budget_tokens(&self) -> u64 {
+    pub fn estimate_tokens_conservatively(&self) -> u64 {
         match self {
-            Self::Text(text) => budget_tokens(text),
-            Self::ToolCall(call) => {
-                budget_tokens(&call.name).saturating_add(budget_tokens(&call.arguments))
-            }
-            Self::ToolResult(result) => budget_tokens(&result.text),
+            Self::Text(text) => estimate_tokens_conservatively(text),
+            Self::ToolCall(call) => estimate_tokens_conservatively(&call.name)
+                .saturating_add(estimate_tokens_conservatively(&call.arguments)),
+            Self::ToolResult(result) => estimate_tokens_conservatively(&result.text),
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::{Budget, CallCost, CostEstimate, ModelFailure, Reservation};
 #[derive(Debug)]
 pub struct TokenMeter {
     daily_tokens_max: Option<u64>,
-    reserved_max: Duration,
+    reservation_ttl: Duration,
     counted: Mutex<MeterCounts>,
 }
 
@@ -81,13 +81,13 @@ impl TokenMeter {
     /// Continues from a persisted state. Without `daily_tokens_max` it only counts.
     pub fn new(daily_tokens_max: Option<u64>, state: MeterState) -> Self {
         let counted = MeterCounts { state, open: BTreeMap::new(), reservations: 0 };
-        Self { daily_tokens_max, reserved_max: RESERVATION_TTL, counted: Mutex::new(counted) }
+        Self { daily_tokens_max, reservation_ttl: RESERVATION_TTL, counted: Mutex::new(counted) }
     }
 
     /// Sets when unsettled reservations expire, instead of after half an hour.
     #[must_use]
     pub fn with_reservation_ttl(mut self, time: Duration) -> Self {
-        self.reserved_max = time;
+        self.reservation_ttl = time;
         self
     }
 
@@ -114,7 +114,7 @@ impl TokenMeter {
             counted.state = MeterState { day: day.to_owned(), ..MeterState::default() };
             counted.open.retain(|_, one| !one.is_expired);
         }
-        counted.expire_reservations(self.reserved_max);
+        counted.expire_reservations(self.reservation_ttl);
         counted
     }
 
@@ -127,10 +127,10 @@ impl Budget for TokenMeter {
     fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
         let mut counted = self.lock_day(day);
         let spent = counted.committed_tokens();
-        if let Some(budget) = self.daily_tokens_max
-            && spent.saturating_add(needed.tokens()) > budget
+        if let Some(limit) = self.daily_tokens_max
+            && spent.saturating_add(needed.tokens()) > limit
         {
-            return Err(ModelFailure::OverBudget { spent, budget, needed: needed.tokens() });
+            return Err(ModelFailure::OverBudget { spent, budget: limit, needed: needed.tokens() });
         }
         counted.reservations += 1;
         let id = counted.reservations;

@@ -3,7 +3,7 @@
 //! A failed call that may be billed is counted with its estimated input and the output received so far:
 //! the count errs on the high side.
 
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::{
     Budget, CallCost, CancelToken, ChatModel, ChatRequest, ChatResponse, Completion,
@@ -49,8 +49,8 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
     }
 
     fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
-        let input_tokens =
-            budget_tokens(&prompt.system).saturating_add(budget_tokens(&prompt.user));
+        let input_tokens = estimate_tokens_conservatively(&prompt.system)
+            .saturating_add(estimate_tokens_conservatively(&prompt.user));
         let needed = CostEstimate { input_tokens, output_tokens_max: u64::from(prompt.tokens_max) };
         self.call_metered(needed, || {
             let outcome = self.model.complete(prompt);
@@ -75,15 +75,15 @@ impl<M: ChatModel> ChatModel for Metered<M> {
         stop: &CancelToken,
     ) -> Result<ChatResponse, ModelFailure> {
         let needed = CostEstimate {
-            input_tokens: request.budget_tokens(),
+            input_tokens: request.estimate_tokens_conservatively(),
             output_tokens_max: u64::from(request.tokens_max),
         };
         self.call_metered(needed, || {
             let mut streamed_tokens = 0_u64;
             let mut listen = |piece: StreamEvent<'_>| {
                 streamed_tokens = streamed_tokens.saturating_add(match piece {
-                    StreamEvent::Text(text) => budget_tokens(text),
-                    StreamEvent::ToolCallStart { name } => budget_tokens(name),
+                    StreamEvent::Text(text) => estimate_tokens_conservatively(text),
+                    StreamEvent::ToolCallStart { name } => estimate_tokens_conservatively(name),
                     StreamEvent::Retry => 0,
                 });
                 on_event(piece);

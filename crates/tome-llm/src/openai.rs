@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value, json};
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::http::{HttpClient, ModelEndpoint};
 use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
@@ -112,9 +112,12 @@ impl OpenAiModel {
         let used = |pointer: &str| answer.pointer(pointer).and_then(Value::as_u64);
         Ok(Completion {
             text: text.to_owned(),
-            input_tokens: used("/usage/prompt_tokens")
-                .unwrap_or_else(|| budget_tokens(&prompt.system) + budget_tokens(&prompt.user)),
-            output_tokens: used("/usage/completion_tokens").unwrap_or_else(|| budget_tokens(text)),
+            input_tokens: used("/usage/prompt_tokens").unwrap_or_else(|| {
+                estimate_tokens_conservatively(&prompt.system)
+                    + estimate_tokens_conservatively(&prompt.user)
+            }),
+            output_tokens: used("/usage/completion_tokens")
+                .unwrap_or_else(|| estimate_tokens_conservatively(text)),
         })
     }
 }

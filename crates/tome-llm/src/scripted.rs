@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
 
@@ -37,8 +37,9 @@ impl LanguageModel for ScriptedModel {
             Err(ModelFailure::Unreachable { message: "the script is over".to_owned() })
         })?;
         Ok(Completion {
-            input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
-            output_tokens: budget_tokens(&text),
+            input_tokens: estimate_tokens_conservatively(&prompt.system)
+                + estimate_tokens_conservatively(&prompt.user),
+            output_tokens: estimate_tokens_conservatively(&text),
             text,
         })
     }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tome_engine::{RecalledLesson, quote_text};
 use tome_notebook::LessonKind;
-use tome_text::{budget_tokens, collapse_whitespace, first_chars};
+use tome_text::{collapse_whitespace, estimate_tokens_conservatively, first_chars};
 
 /// Maximum length of a note's path and summary.
 const SUMMARY_CHARS_MAX: usize = 160;
@@ -33,11 +33,12 @@ pub fn render_notes_index(project: &Value, coder: &Value, tokens_max: u64) -> Op
         return None;
     }
     let all = lines.len();
-    let frame = budget_tokens(&render_framed(&[render_more_line(all)])) + 1;
+    let frame = estimate_tokens_conservatively(&render_framed(&[render_more_line(all)])) + 1;
     let mut left = tokens_max.saturating_sub(frame);
     let kept = lines.iter().take_while(|line| {
         // Measure the escaped text, because escaping can increase its token count.
-        let disarmed = budget_tokens(&quote_text("", line)) - budget_tokens(&quote_text("", ""));
+        let disarmed = estimate_tokens_conservatively(&quote_text("", line))
+            - estimate_tokens_conservatively(&quote_text("", ""));
         let rest = left.checked_sub(disarmed + 1);
         left = rest.unwrap_or(0);
         rest.is_some()
@@ -62,10 +63,10 @@ fn render_note_lines(notes: &Value, behind_size: &str) -> Vec<String> {
     let notes = notes.as_array().map(Vec::as_slice).unwrap_or_default();
     let line = |note: &Value| {
         let path = note.get("path")?.as_str().filter(|path| !path.is_empty())?;
-        let path = one_line(path);
+        let path = clip_line(path);
         let size = format_size(note.get("size").and_then(Value::as_u64).unwrap_or(0));
         let summary = note.get("summary").and_then(Value::as_str).unwrap_or_default();
-        let summary = one_line(summary);
+        let summary = clip_line(summary);
         let colon = if summary.is_empty() { "" } else { ": " };
         Some(format!("- {path} ({size}{behind_size}){colon}{summary}"))
     };
@@ -80,7 +81,7 @@ fn format_size(bytes: u64) -> String {
     format!("{}.{}KB", tenths / 10, tenths % 10)
 }
 
-fn one_line(text: &str) -> String {
+fn clip_line(text: &str) -> String {
     first_chars(&collapse_whitespace(text), SUMMARY_CHARS_MAX).to_owned()
 }
 

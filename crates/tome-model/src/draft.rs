@@ -78,7 +78,8 @@ impl Draft {
     }
 }
 
-fn nests_at_most(value: &Value, depth: usize) -> bool {
+/// Whether JSON has at most this many levels of arrays and objects.
+pub fn nests_at_most(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| nests_at_most(item, depth - 1)),
         Value::Object(map) => depth > 0 && map.values().all(|item| nests_at_most(item, depth - 1)),

@@ -1,7 +1,7 @@
 //! Marks around text that Tome injects into an agent's context.
 //!
-//! Some agents return injected text as if the user had typed it. All injections, including stop
-//! nudges, are enclosed in these marks, so that they are never stored as the user's words.
+//! Some agents return injected text as if the user had typed it. All injections, including the
+//! request to store at a stop, are enclosed in these marks, so that they are never stored as the user's words.
 
 /// Start of every injected text; attributes may follow before the `>`.
 pub const INJECTION_OPEN: &str = "<tome-memory";

@@ -150,25 +150,25 @@ fn parse_year(text: &str) -> Option<i16> {
 }
 
 fn parse_month(text: &str) -> Option<Period> {
-    let (of, month) = text.split_once(['-', ':'])?;
+    let (year, month) = text.split_once(['-', ':'])?;
     let month = i8::try_from(parse_digits(month, 2)?).ok()?;
-    (1..=12).contains(&month).then_some(Period::Month(parse_year(of)?, month))
+    (1..=12).contains(&month).then_some(Period::Month(parse_year(year)?, month))
 }
 
 fn parse_week(text: &str) -> Option<Period> {
-    let (of, week) = text.split_once(['-', ':'])?;
+    let (year, week) = text.split_once(['-', ':'])?;
     let week = i8::try_from(parse_digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
-    // Every week has a Monday to Thursday; the last one ends beyond the calendar.
-    let monday = ISOWeekDate::new(parse_year(of)?, week, Weekday::Monday).ok()?;
+    // The Monday of every ISO week is representable; the Sunday of the last one is not.
+    let monday = ISOWeekDate::new(parse_year(year)?, week, Weekday::Monday).ok()?;
     Some(Period::week_containing(monday.date()))
 }
 
 fn parse_date(text: &str) -> Option<Date> {
     let mut parts = text.split('-');
-    let (of, month, day) = (parse_year(parts.next()?)?, parts.next()?, parts.next()?);
+    let (year, month, day) = (parse_year(parts.next()?)?, parts.next()?, parts.next()?);
     let (month, day) = (parse_digits(month, 2)?, parse_digits(day, 2)?);
     let none_left = parts.next().is_none();
-    Date::new(of, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().filter(|_| none_left)
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().filter(|_| none_left)
 }
 
 fn parse_segment(text: &str) -> Option<NodeId> {

@@ -17,7 +17,7 @@ pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
 }
 
 /// The longest suffix of at most `bytes_max` bytes that starts at a char boundary.
-fn truncate_start(text: &str, bytes_max: usize) -> &str {
+pub fn last_bytes(text: &str, bytes_max: usize) -> &str {
     let start = text.len().saturating_sub(bytes_max);
     text.get(text.ceil_char_boundary(start)..).unwrap_or_default()
 }
@@ -31,7 +31,7 @@ pub fn cap_text(text: &str, bytes_max: usize) -> CappedText {
     // Use the total length for the mark: it has at least as many digits as the cut.
     let room = bytes_max.saturating_sub(cut_mark(text.len()).len());
     let head = truncate_to(text, room.div_ceil(2));
-    let tail = truncate_start(text, room - room.div_ceil(2));
+    let tail = last_bytes(text, room - room.div_ceil(2));
     let cut_bytes = text.len() - head.len() - tail.len();
     CappedText { text: format!("{head}{}{tail}", cut_mark(cut_bytes)), cut_bytes }
 }
@@ -74,7 +74,8 @@ fn cap_strings(value: &mut Value, leaf_max: usize) -> usize {
     }
 }
 
-fn json_len(value: &Value) -> usize {
+/// The length of a value as JSON text, in bytes.
+pub fn json_len(value: &Value) -> usize {
     struct Count(usize);
     impl std::io::Write for Count {
         fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {

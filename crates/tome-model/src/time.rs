@@ -61,6 +61,23 @@ impl std::fmt::Display for Millis {
     }
 }
 
+impl Millis {
+    /// The day of the week in UTC, in three letters.
+    pub fn weekday(self) -> &'static str {
+        const DAY_MS: u64 = 86_400_000;
+        // 1970 began on a Thursday.
+        match (self.0 / DAY_MS) % 7 {
+            0 => "Thu",
+            1 => "Fri",
+            2 => "Sat",
+            3 => "Sun",
+            4 => "Mon",
+            5 => "Tue",
+            _ => "Wed",
+        }
+    }
+}
+
 impl Serialize for Millis {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -118,6 +135,15 @@ impl Clock for SystemClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_of_the_week_is_that_of_the_calendar() {
+        for day in 0..2_000 {
+            let at = Millis(day * 86_400_000 + 86_399_999);
+            let date = Timestamp::from_millisecond(at.0 as i64).unwrap().to_zoned(TimeZone::UTC);
+            assert_eq!(at.weekday(), date.strftime("%a").to_string());
+        }
+    }
 
     #[test]
     fn the_last_moment_can_be_written_and_the_next_is_refused() {

@@ -9,6 +9,9 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// 128 bits at five bits per digit.
 const LEN: usize = 26;
 
+/// Of these, the digits of the time.
+const TIME_LEN: usize = 10;
+
 /// Builds the ULID of something with a time and identifying parts; see [`hash_parts`].
 pub(crate) fn derive_ulid(at: Millis, context: &str, parts: &[&str]) -> String {
     let time = u128::from(at.0.min((1 << 48) - 1)) << 80;
@@ -42,6 +45,15 @@ pub(crate) fn decode(text: &str) -> Option<u128> {
     })
 }
 
+/// The time of a ULID, or of a prefix of one that holds the whole time. `None` for other texts, and for
+/// times so late that they are no times of events.
+pub fn parse_ulid_time(text: &str) -> Option<Millis> {
+    let text = text.to_ascii_uppercase();
+    let time = text.get(..TIME_LEN).filter(|_| text.len() <= LEN && text.starts_with('0'))?;
+    decode(&text)?;
+    u64::try_from(decode(time)?).ok().map(Millis)
+}
+
 pub(crate) fn encode(bits: u128) -> String {
     let digit = |index: usize| {
         let five = usize::try_from((bits >> (5 * index)) & 31).unwrap_or(0);
@@ -65,6 +77,15 @@ mod tests {
     #[test]
     fn a_digit_is_one_that_is_written() {
         assert!((0..=u8::MAX).all(|byte| is_digit(byte) == DIGITS.contains(&byte)));
+    }
+
+    #[test]
+    fn the_time_of_a_ulid_is_read() {
+        assert_eq!(parse_ulid_time("01KGR6Z9GP"), Some(Millis(1_770_339_149_334)));
+        assert_eq!(parse_ulid_time("01kgr6z9gpks"), Some(Millis(1_770_339_149_334)));
+        for other in ["01KGR6Z9G", "toc:day:2026-11-14", "419f42f0-2fa1", "zzzzzzzzzzzz"] {
+            assert_eq!(parse_ulid_time(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use tome_model::{Millis, Scope};
-use tome_text::{collapse_whitespace, truncate_chars};
+use tome_text::shorten_line;
 
 use crate::file_stamp::FileStamp;
 use crate::history::content_version;
@@ -50,11 +50,11 @@ impl NoteEntry {
         let text = String::from_utf8_lossy(bytes);
         let kind = path.kind(scope);
         let head = match kind {
-            NoteKind::Typed | NoteKind::Fact | NoteKind::Episode => frontmatter::parse(&text),
+            NoteKind::Other | NoteKind::Fact | NoteKind::Episode => frontmatter::parse(&text),
             _ => frontmatter::Frontmatter::default(),
         };
         let name = head.name.or_else(|| match kind {
-            NoteKind::Typed => None,
+            NoteKind::Other => None,
             _ => session_notes::find_title(&text),
         });
         let summary =
@@ -103,7 +103,7 @@ impl NoteEntry {
 
 fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> String {
     let generated = match kind {
-        NoteKind::Typed => summary::find_summary(text)
+        NoteKind::Other => summary::find_summary(text)
             .unwrap_or_else(|| invisible::escape(path.stem()).into_owned()),
         NoteKind::Lesson => {
             let head = lessons::extract_head(text);
@@ -122,8 +122,7 @@ fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> Stri
 
 /// Reduces a text to one line without control characters, and shortens it.
 fn to_display_line(text: &str) -> String {
-    let plain = text.replace(char::is_control, " ");
-    truncate_chars(&collapse_whitespace(&plain), DISPLAY_CHARS_MAX + 1)
+    shorten_line(&text.replace(char::is_control, " "), DISPLAY_CHARS_MAX + 1)
 }
 
 /// Renders a note's line in the index.
@@ -134,7 +133,7 @@ fn render_index_line(path: &NotePath, entry: &NoteEntry) -> String {
         NoteKind::Fact | NoteKind::Episode => {
             format!("- [{path}]({target}) ({size}): {}\n", entry.summary)
         }
-        NoteKind::Typed => {
+        NoteKind::Other => {
             format!("- [{}]({target}) - {}\n", escape_link_label(&entry.name), entry.summary)
         }
         _ => format!("- {path} ({size}): {}\n", entry.summary),

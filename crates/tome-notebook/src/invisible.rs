@@ -2,28 +2,21 @@
 
 use std::borrow::Cow;
 
-/// Whether a character is invisible or changes how the text around it is displayed: control and
-/// bidi characters, zero-width characters, fillers, variation selectors, tags, and all whitespace
-/// except the space.
-pub(crate) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || (c.is_whitespace() && c != ' ')
-        || matches!(c,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+use tome_text::HiddenClass;
+
+/// Whether a character of a file name is hidden, or is white space other than the space.
+pub(crate) fn is_hidden(c: char) -> bool {
+    (c.is_whitespace() && c != ' ') || HiddenClass::from_char(c).is_some()
 }
 
 /// Writes invisible characters as `\u{…}`. Unambiguous, because names contain no backslash.
 pub(crate) fn escape(name: &str) -> Cow<'_, str> {
-    if !name.contains(is_invisible) {
+    if !name.contains(is_hidden) {
         return Cow::Borrowed(name);
     }
     let mut shown = String::with_capacity(name.len() + 16);
     for c in name.chars() {
-        if is_invisible(c) {
+        if is_hidden(c) {
             shown.extend(c.escape_unicode());
         } else {
             shown.push(c);
@@ -42,7 +35,7 @@ pub(crate) fn unescape(shown: &str) -> Cow<'_, str> {
     for part in parts {
         let code = part.split_once('}').and_then(|(hex, rest)| {
             let c = char::from_u32(u32::from_str_radix(hex, 16).ok()?)?;
-            is_invisible(c).then_some((c, rest))
+            is_hidden(c).then_some((c, rest))
         });
         match code {
             Some((c, rest)) => {

@@ -119,7 +119,7 @@ impl Notebook {
         edit::check_text("content", content)?;
         let mut compose = |draft: &ComposeInput<'_>| {
             Ok(match (typed, draft.path.kind(self.scope)) {
-                (Some(typed), NoteKind::Typed) => {
+                (Some(typed), NoteKind::Other) => {
                     frontmatter::render_note(draft.text, typed, draft.today, content)
                 }
                 (Some(_), kind) => {
@@ -333,7 +333,7 @@ impl Notebook {
     fn restore_invariants(&self, draft: &ComposeInput<'_>, text: &str) -> String {
         match draft.path.kind(self.scope) {
             NoteKind::Fact | NoteKind::Episode => summary::ensure_one_summary(text),
-            NoteKind::Typed => frontmatter::set_updated(text, draft.today),
+            NoteKind::Other => frontmatter::set_updated(text, draft.today),
             _ => text.to_owned(),
         }
     }

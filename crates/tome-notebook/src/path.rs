@@ -26,7 +26,7 @@ impl NotePath {
     /// Validates a path for reading: it stays inside and is Markdown. Indexes are allowed.
     pub fn parse_for_reading(path: &str) -> Result<Self, NotebookError> {
         let path = &*invisible::unescape(path);
-        check_escape(path)?;
+        check_inside_notebook(path)?;
         let parts: Vec<&str> = path.split('/').collect();
         for part in &parts {
             check_component(path, part)?;
@@ -63,7 +63,7 @@ impl NotePath {
     /// Validates the path of a folder.
     pub fn parse_folder(path: &str) -> Result<String, NotebookError> {
         let path = path.trim_end_matches('/');
-        check_escape(path)?;
+        check_inside_notebook(path)?;
         for part in path.split('/') {
             check_component(path, part)?;
         }
@@ -104,7 +104,7 @@ impl NotePath {
             (Scope::Coder, Some(_)) => NoteKind::Lesson,
             (Scope::Project, Some("facts")) => NoteKind::Fact,
             (Scope::Project, Some("episodes")) => NoteKind::Episode,
-            (Scope::Project, _) => NoteKind::Typed,
+            (Scope::Project, _) => NoteKind::Other,
         }
     }
 
@@ -146,7 +146,7 @@ impl fmt::Display for NotePath {
 }
 
 /// Rejects paths that lead, or try to lead, out of the notebook.
-fn check_escape(path: &str) -> Result<(), NotebookError> {
+fn check_inside_notebook(path: &str) -> Result<(), NotebookError> {
     let lower = path.to_ascii_lowercase();
     let encoded = ["%2e", "%2f", "%5c", "%00"].iter().any(|code| lower.contains(code));
     let drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
@@ -159,7 +159,7 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
 
 /// Rejects names with invisible characters, which may look like other names.
 fn check_visible(path: &str) -> Result<(), NotebookError> {
-    if path.contains(invisible::is_invisible) {
+    if path.contains(invisible::is_hidden) {
         let why = "it contains an invisible or bidirectional control character: remove it";
         return Err(bad_path_error(path, why));
     }
@@ -209,9 +209,7 @@ fn bad_path_error(path: &str, why: impl Into<String>) -> NotebookError {
 
 /// Clips and escapes a path for an error message.
 fn clip_for_message(path: &str) -> String {
-    let shown = tome_model::truncate_to(path, 200);
-    let more = if shown.len() < path.len() { "…" } else { "" };
-    format!("{}{more}", invisible::escape(shown))
+    invisible::escape(&tome_text::truncate_bytes(path, 200)).into_owned()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use tome_model::Millis;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NoteKind {
     /// A project's note outside `facts/` and `episodes/`.
-    Typed,
+    Other,
     /// `facts/*.md`
     Fact,
     /// `episodes/*.md`
@@ -22,10 +22,11 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
-    /// Lower-case name, for display.
+    /// Lower-case name.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Typed => "typed",
+            // Kept on the wire and in JSON.
+            Self::Other => "typed",
             Self::Fact => "fact",
             Self::Episode => "episode",
             Self::Lesson => "insight",

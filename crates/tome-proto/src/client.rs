@@ -1,4 +1,6 @@
-//! A typed client. Every call has a deadline, so that no client hangs waiting for the daemon.
+//! A typed client, with the calls of the Daemon, Capture and Events services. Those of the other services are
+//! in the files named like their `.proto`. Every call has a deadline, so that no client hangs waiting for the
+//! daemon.
 
 use std::future::Future;
 use std::time::Duration;

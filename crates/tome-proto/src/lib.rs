@@ -12,9 +12,11 @@ mod error;
 mod injection;
 pub mod limits;
 mod models;
-mod notes;
+mod notebook;
 mod projects;
 mod recall;
+mod reflect;
+mod tools;
 mod topics;
 
 /// The messages and services, generated from `proto/`; `tests/generated.rs` regenerates them.
@@ -37,4 +39,4 @@ pub use convert::{
     delivered_from_wire, draft_from_wire, draft_to_wire, event_from_wire, event_to_wire,
 };
 pub use error::ClientError;
-pub use notes::take_fitting;
+pub use notebook::take_fitting;

@@ -1,8 +1,7 @@
-//! Client calls of the Models and Reflections services: the daily token budget, and reflections.
+//! Client calls of the Models service: the daily token budget.
 
 use crate::client::{AuthorizedChannel, Client, call_with_deadline};
 use crate::v1::models_client::ModelsClient;
-use crate::v1::reflections_client::ReflectionsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
@@ -28,15 +27,6 @@ impl Client {
             self.models_client().reading(v1::ReadingRequest {}),
         )
         .await
-    }
-
-    /// Reflects on a session.
-    pub async fn reflect(
-        &self,
-        request: v1::ReflectRequest,
-    ) -> Result<v1::ReflectResponse, ClientError> {
-        let mut reflections = ReflectionsClient::new(self.wire.clone());
-        call_with_deadline(limits::LONG_CALL_TIMEOUT, reflections.reflect(request)).await
     }
 
     fn models_client(&self) -> ModelsClient<AuthorizedChannel> {

@@ -30,11 +30,7 @@ pub(super) fn render_call_text(
         return None;
     }
     let call = read_tool_call(event)?;
-    let prompt = if call.command.is_some() { "$ " } else { "" };
-    let outcome = match call.outcome.words() {
-        words if words.is_empty() => words,
-        words => format!(" ({words})"),
-    };
+    let (prompt, outcome) = (call.prompt_mark(), call.outcome_mark());
     let line = format!("{prompt}{}{outcome}", truncate_words(&call.line, LINE_CHARS_MAX));
     // One more for the end of the line, and two for the marks of a cut.
     let chars_left = chars_max.saturating_sub(line.chars().count() + 3).min(PASSAGE_CHARS_MAX);

@@ -24,10 +24,21 @@ pub struct HitTurn {
     pub prompt: Option<TurnPart>,
     /// The passage of the agent's final message about the query, unless that message is the hit itself.
     pub answer: Option<TurnPart>,
+    /// The beginning of its prompt and the passage of its final message about the query, whatever the hit is.
+    pub outline: TurnOutline,
     /// Whether it ends without a word of the agent.
     pub is_unanswered: bool,
     /// The branch that the agent was on, if known.
     pub branch: Option<String>,
+}
+
+/// What was asked in a turn, and what came of it, each on one line.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TurnOutline {
+    /// The beginning of the prompt.
+    pub prompt: Option<TurnPart>,
+    /// The passage of the agent's final message.
+    pub answer: Option<TurnPart>,
 }
 
 /// A message of a turn, in short.
@@ -59,17 +70,17 @@ pub(super) fn load_turn(
     if let Some((number, prompt)) =
         events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
     {
+        let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&prompt.text));
+        let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
+        turn.outline.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
         turn.prompt_number = Some(number);
-        if number != order_key.seq {
-            let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&prompt.text));
-            let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
-            turn.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
-        }
     }
-    let after = events.own().skip_while(|(number, _)| *number != order_key.seq).skip(1);
-    let answer = after.filter(|(_, event)| is_answer(event)).last();
-    turn.is_unanswered = answer.is_none() && !is_answer(&hit) && events.own_len <= EVENTS_MAX;
-    turn.answer = answer.and_then(|(number, event)| {
+    let at = events.own().position(|(number, _)| number == order_key.seq).unwrap_or(0);
+    let last_answer = events.own().enumerate().filter(|(_, (_, event))| is_answer(event)).last();
+    let answer_at = last_answer.map(|(answer_at, _)| answer_at);
+    turn.is_unanswered =
+        answer_at.is_none_or(|answer_at| answer_at < at) && events.own_len <= EVENTS_MAX;
+    turn.outline.answer = last_answer.and_then(|(_, (number, event))| {
         let text = tome_contents::find_answer(
             &event.text,
             &|sentence| query.relevance(sentence),
@@ -78,6 +89,9 @@ pub(super) fn load_turn(
         let text = tome_text::collapse_whitespace(&text);
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
+    let TurnOutline { prompt, answer } = &turn.outline;
+    turn.prompt = prompt.clone().filter(|part| part.number != order_key.seq);
+    turn.answer = answer.clone().filter(|_| answer_at.is_some_and(|answer_at| answer_at > at));
     // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
     let correction = if is_answer(&hit) { events.find_correction() } else { None };
     Ok(Some(LoadedTurn { event: hit, turn, correction }))

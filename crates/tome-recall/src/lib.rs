@@ -82,7 +82,7 @@ pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCita
 pub use confidence::Confidence;
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
-pub use hit_turn::{HitTurn, TurnPart};
+pub use hit_turn::{HitTurn, TurnOutline, TurnPart};
 pub use indexer::{IndexReport, IndexUpdate};
 pub use other_statements::{Claim, OtherStatement, StatementRelation};
 pub use proactive::is_worth_searching;

@@ -13,7 +13,7 @@ use super::stated_value::StatedValue;
 const OTHERS_MAX: usize = 2;
 /// Words that two statements must share besides those of the query, or in all.
 const SHARED_MIN: usize = 3;
-/// Shared words that the clause of a negation must have to be about the same.
+/// Words that a clause with a negation and one without must share to be about the same.
 const NEGATED_MIN: usize = 2;
 const TEXT_CHARS_MAX: usize = 160;
 
@@ -82,8 +82,9 @@ pub(super) struct ComparedStatement {
     text: String,
     words: BTreeSet<String>,
     values: Vec<StatedValue>,
-    /// The words of its clauses that have a negation.
-    negated: BTreeSet<String>,
+    /// The words of each clause that has a negation, and of each that has none.
+    negated: Vec<BTreeSet<String>>,
+    affirmed: Vec<BTreeSet<String>>,
     /// Whether a person said it.
     is_by_person: bool,
     /// Whether it tells that something was changed.
@@ -96,7 +97,7 @@ impl ComparedStatement {
     pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
         let mut words = BTreeSet::new();
         let mut values = Vec::new();
-        let mut negated = BTreeSet::new();
+        let (mut negated, mut affirmed) = (Vec::new(), Vec::new());
         let mut is_question = true;
         let lower = passage.to_lowercase();
         for (clause, asks) in split_clauses(&lower) {
@@ -109,10 +110,9 @@ impl ComparedStatement {
                     clause_words.insert(stem(word).into_owned());
                 }
             }
-            if is_negated && !asks {
-                negated.extend(clause_words.iter().cloned());
-            }
             if !asks {
+                let clauses = if is_negated { &mut negated } else { &mut affirmed };
+                clauses.push(clause_words.clone());
                 values.extend(StatedValue::read_all(clause));
                 is_question &= clause_words.is_empty();
             }
@@ -125,6 +125,7 @@ impl ComparedStatement {
             words,
             values,
             negated,
+            affirmed,
             is_by_person: true,
             reports_change: CHANGES.iter().any(|verb| lower.contains(verb)),
             is_question,
@@ -136,9 +137,16 @@ impl ComparedStatement {
         Self { is_by_person: false, ..Self::new(number, at, passage) }
     }
 
-    /// Whether a clause with a negation is about these words.
-    fn negates(&self, words: &BTreeSet<&String>) -> bool {
-        words.iter().filter(|word| self.negated.contains(**word)).count() >= NEGATED_MIN
+    /// Whether it denies in a clause what the other one says, and the other one nowhere denies the same.
+    fn denies(&self, other: &Self) -> bool {
+        let is_close = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+            let shared = one.intersection(other).count();
+            shared >= NEGATED_MIN && shared * 3 >= one.len().min(other.len())
+        };
+        self.negated.iter().any(|denied| {
+            let is_about = |clause: &BTreeSet<String>| is_close(denied, clause);
+            other.affirmed.iter().any(is_about) && !other.negated.iter().any(is_about)
+        })
     }
 
     /// How another statement relates to this one; `None` if it is about something else, or agrees.
@@ -172,7 +180,7 @@ impl ComparedStatement {
         let is_opposite = is_same_subject
             && self.is_by_person
             && other.is_by_person
-            && self.negates(&shared) != other.negates(&shared);
+            && (self.denies(other) || other.denies(self));
         is_opposite.then_some(StatementRelation::Opposite)
     }
 }
@@ -200,7 +208,7 @@ impl Claim {
         let says_wrong = RETRACTIONS.iter().any(|phrase| lower.contains(phrase));
         shared.len() >= SHARED_MIN
             && shared.len() * 2 >= smaller
-            && (says_wrong || self.0.negates(&shared) != other.negates(&shared))
+            && (says_wrong || self.0.denies(&other) || other.denies(&self.0))
     }
 }
 
@@ -356,6 +364,12 @@ mod tests {
         // A negation about something else.
         let other = ("I obtained the key of the weather service. It does not rain here.", 2);
         assert_eq!(relation(query, has, other), None);
+        // Its words are there, but not in one clause.
+        let other =
+            ("I obtained the key on March 10. Its rain radar does not show the weather yet.", 2);
+        assert_eq!(relation(query, has, other), None);
+        // Both deny it.
+        assert_eq!(relation(query, lacks, ("I still have no key of the weather service", 3)), None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The indexes as projections of a store.
 
-use tome_home::{HomeError, Projection, Store};
+use tome_home::{HomeError, Projection, ProjectionReport, Store};
 
 use super::Recall;
 
@@ -33,5 +33,11 @@ impl Projection for Recall {
             }
         }
         Projection::catch_up(self, store, &|| false)
+    }
+
+    /// One report per index.
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let report = self.report_indexes(store)?;
+        Ok(report.map(|report| report.indexes).unwrap_or_default())
     }
 }

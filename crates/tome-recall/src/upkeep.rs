@@ -1,6 +1,6 @@
 //! Keeping the indexes up to date, and reporting their state. The work itself is in `indexer/`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -120,6 +120,12 @@ impl Recall {
     pub fn report_indexes(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
         let index_set = self.indexer.ledger_set(store.path());
         index_set.map(|index_set| self.indexer.report_set(&index_set, Some(store))).transpose()
+    }
+
+    /// The folder of the indexes over a store, and why they were not brought up to date the last time.
+    pub fn index_problems(&self, store: &Store) -> Option<(PathBuf, Vec<String>)> {
+        let index_set = self.indexer.ledger_set(store.path())?;
+        Some((index_set.folder(), index_set.list_problems()))
     }
 
     /// State of the indexes over the coder's notebook.

@@ -68,8 +68,9 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Redac
     let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
     // Prose quotes names with other quotes.
     let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
-    (stated && value::is_secret(text, context, NameStrength::Certain))
-        .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
+    (stated && value::is_secret(text, context, NameStrength::Certain)).then(|| {
+        RedactionCut::secret(value.start, value.end, "password", CutCertainty::SecretPosition)
+    })
 }
 
 /// The new value in a plan that replaces an old one (`"old" -> "new"`); the old value ends at
@@ -82,8 +83,9 @@ pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Redactio
     }
     let value = value_span::find_quoted(hay, hay.skip_blanks(arrow + 2))?;
     let text = value_span::examined_text(hay, value);
-    value::is_secret(text, ValueContext::Quoted, NameStrength::Certain)
-        .then(|| RedactionCut::secret(value.start, value.end, "password", CutCertainty::Placed))
+    value::is_secret(text, ValueContext::Quoted, NameStrength::Certain).then(|| {
+        RedactionCut::secret(value.start, value.end, "password", CutCertainty::SecretPosition)
+    })
 }
 
 /// A name and how its value is bound to it.
@@ -108,7 +110,12 @@ impl BoundName<'_> {
                 NameStrength::Rare => "secret",
                 _ => self.name.secret_kind(),
             };
-            RedactionCut::secret(value.start, value.find_real_end(hay), kind, CutCertainty::Placed)
+            RedactionCut::secret(
+                value.start,
+                value.find_real_end(hay),
+                kind,
+                CutCertainty::SecretPosition,
+            )
         };
         let text = value_span::examined_text(hay, value);
         if self.is_plausible_value(hay, value, text)

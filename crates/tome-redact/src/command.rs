@@ -364,5 +364,5 @@ fn find_secret(
         && !option
         && !value::is_placeholder(secret)
         && !value::is_placeholder_word(secret);
-    is_secret.then(|| RedactionCut::secret(start, end, "password", CutCertainty::Placed))
+    is_secret.then(|| RedactionCut::secret(start, end, "password", CutCertainty::SecretPosition))
 }

@@ -78,7 +78,7 @@ pub(crate) fn find_cookie_pairs(
         let end = hay.skip_while(value, is_cookie_value);
         let name = hay.slice(at, name_end);
         if is_session_cookie(name, hay.slice(value, end)) {
-            cuts.push(RedactionCut::secret(value, end, "cookie", CutCertainty::Guessed));
+            cuts.push(RedactionCut::secret(value, end, "cookie", CutCertainty::LooksRandom));
         }
         let expires = name.eq_ignore_ascii_case("expires");
         let rest =
@@ -139,7 +139,8 @@ pub(crate) fn find_cookie_line(
     let value = value.trim_end();
     let start = line_end - fields.last().map_or(0, |last| last.len());
     let is_secret = shaped && value.len() >= 8 && !value::is_placeholder(value);
-    let cut = is_secret
-        .then(|| RedactionCut::secret(start, start + value.len(), "cookie", CutCertainty::Placed));
+    let cut = is_secret.then(|| {
+        RedactionCut::secret(start, start + value.len(), "cookie", CutCertainty::SecretPosition)
+    });
     (cut, line_end)
 }

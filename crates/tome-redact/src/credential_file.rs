@@ -45,7 +45,12 @@ pub(crate) fn find_netrc(
             && !value::is_placeholder(text)
             && !value::is_placeholder_word(text)
         {
-            cuts.push(RedactionCut::secret(value, value_end, "password", CutCertainty::Placed));
+            cuts.push(RedactionCut::secret(
+                value,
+                value_end,
+                "password",
+                CutCertainty::SecretPosition,
+            ));
         }
         known = true;
         at = value_end;
@@ -94,8 +99,9 @@ pub(crate) fn find_pgpass(
         && !password.starts_with(':')
         && !value::is_placeholder(password)
         && !value::is_placeholder_word(password);
-    let cut = fits
-        .then(|| RedactionCut::secret(end - password.len(), end, "password", CutCertainty::Placed));
+    let cut = fits.then(|| {
+        RedactionCut::secret(end - password.len(), end, "password", CutCertainty::SecretPosition)
+    });
     (cut, end)
 }
 
@@ -123,5 +129,5 @@ pub(crate) fn find_password_hash(
     let longest = hash.split(['$', ':', ',', '}']).map(str::len).max().unwrap_or(0);
     let has = |class: fn(&u8) -> bool| hash.bytes().any(|b| class(&b));
     let fits = longest >= BYTES_MIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    fits.then(|| RedactionCut::secret(start, end, "password-hash", CutCertainty::Prefixed))
+    fits.then(|| RedactionCut::secret(start, end, "password-hash", CutCertainty::KnownPrefix))
 }

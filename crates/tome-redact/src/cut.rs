@@ -46,14 +46,13 @@ impl RedactionMark<'_> {
 /// the mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CutCertainty {
-    /// Stated by the user: private tags and configured patterns.
-    Stated,
+    /// Private tags and patterns that the user configured.
+    UserMarked,
     /// The token has the prefix of its issuer.
-    Prefixed,
+    KnownPrefix,
     /// The value is in a position where only a secret occurs.
-    Placed,
-    /// The value looks random.
-    Guessed,
+    SecretPosition,
+    LooksRandom,
 }
 
 /// A byte range to replace with a mark.

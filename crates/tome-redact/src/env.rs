@@ -20,7 +20,12 @@ pub(crate) fn find_env_value(hay: Haystack<'_>, equals: usize) -> Option<Redacti
     let value = find_value(hay, equals + 1)?;
     let text = hay.slice(value.start, value.end);
     is_secret_value(name, text).then(|| {
-        RedactionCut::secret(value.start, value.find_real_end(hay), "env", CutCertainty::Guessed)
+        RedactionCut::secret(
+            value.start,
+            value.find_real_end(hay),
+            "env",
+            CutCertainty::LooksRandom,
+        )
     })
 }
 

@@ -95,7 +95,7 @@ fn bearer_cut(start: usize, end: usize) -> RedactionCut<'static> {
 }
 
 fn cut_as(start: usize, end: usize, kind: &'static str) -> RedactionCut<'static> {
-    RedactionCut::secret(start, end, kind, CutCertainty::Placed)
+    RedactionCut::secret(start, end, kind, CutCertainty::SecretPosition)
 }
 
 /// Skips the blanks between a scheme and its credentials, including `%20`.

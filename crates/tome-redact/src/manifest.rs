@@ -2,23 +2,19 @@
 //! in YAML and JSON.
 
 use super::cut::{CutCertainty, RedactionCut};
-use super::haystack::{Haystack, is_quote};
+use super::haystack::{Haystack, is_name_byte, is_quote};
 use super::value;
 use super::value_span::find_value;
 
 /// Whether `: Secret` follows the word `kind`, which ends here.
 pub(crate) fn is_secret_kind(hay: Haystack<'_>, kind_end: usize) -> bool {
     let quote = |at| hay.skip_while_within(at, 4, |b| is_quote(b) || b == b'\\');
-    let sign = hay.skip_blanks(quote(kind_end));
-    if hay.byte_at(sign) != b':' {
+    let colon = hay.skip_blanks(quote(kind_end));
+    if hay.byte_at(colon) != b':' {
         return false;
     }
-    let word = quote(hay.skip_blanks(sign + 1));
+    let word = quote(hay.skip_blanks(colon + 1));
     hay.starts_with(word, "Secret") && !is_name_byte(hay.byte_at(word + "Secret".len()))
-}
-
-fn is_name_byte(b: u8) -> bool {
-    b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
 }
 
 /// Finds the values of all secrets, given the positions of `kind: Secret` in order.
@@ -69,15 +65,15 @@ fn find_data_maps(
             continue;
         }
         let quote = hay.skip_while_within(at, 4, |b| is_quote(b) || b == b'\\');
-        let sign = hay.skip_blanks(quote);
-        if hay.byte_at(sign) != b':' {
+        let colon = hay.skip_blanks(quote);
+        if hay.byte_at(colon) != b':' {
             continue;
         }
-        let value = hay.skip_while(sign + 1, |b| b.is_ascii_whitespace());
+        let value = hay.skip_while(colon + 1, |b| b.is_ascii_whitespace());
         at = if hay.byte_at(value) == b'{' {
             find_json_values(hay, value + 1, to, cuts)
         } else {
-            find_yaml_values(hay, start, sign + 1, to, cuts)
+            find_yaml_values(hay, start, colon + 1, to, cuts)
         };
         found = true;
     }
@@ -104,11 +100,11 @@ fn find_json_values(
         if key >= to || matches!(hay.byte_at(key), b'}' | 0) {
             return key.min(to).max(from);
         }
-        let sign = hay.skip_while(key, |b| b != b':' && b != b'}' && b != b'\n');
-        if hay.byte_at(sign) != b':' {
-            return sign.min(to).max(from);
+        let colon = hay.skip_while(key, |b| b != b':' && b != b'}' && b != b'\n');
+        if hay.byte_at(colon) != b':' {
+            return colon.min(to).max(from);
         }
-        let value = hay.skip_while(sign + 1, |b| b.is_ascii_whitespace());
+        let value = hay.skip_while(colon + 1, |b| b.is_ascii_whitespace());
         at = push_value(hay, value, cuts).max(value + 1);
         let comma = hay.skip_while_within(at, 16, |b| b != b',' && b != b'}' && b != b'\n');
         at = if hay.byte_at(comma) == b',' { comma + 1 } else { comma.max(at) };
@@ -129,7 +125,8 @@ fn find_yaml_values(
 ) -> usize {
     let indent = name - hay.skip_back_while(name, 64, |b| b == b' ');
     let mut at = hay.find_line_end(from);
-    let mut block: Option<(usize, usize)> = None;
+    // Indentation of the key whose block scalar is being read.
+    let mut block_indent: Option<usize> = None;
     while at < to {
         let line = skip_line_break(hay, at);
         let word = hay.skip_while(line, |b| b == b' ');
@@ -142,24 +139,29 @@ fn find_yaml_values(
         if word == end {
             continue;
         }
-        match block {
+        match block_indent {
             // A line of a block scalar.
-            Some((key_indent, _)) if word - line > key_indent => {
-                cuts.push(RedactionCut::secret(word, end, "kubernetes", CutCertainty::Placed));
+            Some(key_indent) if word - line > key_indent => {
+                cuts.push(RedactionCut::secret(
+                    word,
+                    end,
+                    "kubernetes",
+                    CutCertainty::SecretPosition,
+                ));
                 continue;
             }
-            _ => block = None,
+            _ => block_indent = None,
         }
         if hay.byte_at(word) == b'#' {
             continue;
         }
-        let sign = hay.skip_while_within(word, 256, |b| b != b':' && b != b'\n');
-        if hay.byte_at(sign) != b':' {
+        let colon = hay.skip_while_within(word, 256, |b| b != b':' && b != b'\n');
+        if hay.byte_at(colon) != b':' {
             continue;
         }
-        let value = hay.skip_blanks(sign + 1);
+        let value = hay.skip_blanks(colon + 1);
         if matches!(hay.byte_at(value), b'|' | b'>') {
-            block = Some((word - line, value));
+            block_indent = Some(word - line);
         } else if value < end {
             push_value(hay, value, cuts);
         }
@@ -168,8 +170,9 @@ fn find_yaml_values(
 }
 
 fn skip_line_break(hay: Haystack<'_>, at: usize) -> usize {
-    let written = hay.skip_while_within(at, 1, |b| b == b'\\');
-    if written > at { written + 1 } else { at + 1 }
+    // An escaped line break: `\\n`.
+    let after_backslash = hay.skip_while_within(at, 1, |b| b == b'\\');
+    if after_backslash > at { after_backslash + 1 } else { at + 1 }
 }
 
 /// Adds a cut for the value that starts here. Returns the value's end.
@@ -178,7 +181,12 @@ fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<RedactionCut<'stat
     let end = value.find_real_end(hay);
     let text = hay.slice(value.start, end);
     if !value::is_placeholder(text) {
-        cuts.push(RedactionCut::secret(value.start, end, "kubernetes", CutCertainty::Placed));
+        cuts.push(RedactionCut::secret(
+            value.start,
+            end,
+            "kubernetes",
+            CutCertainty::SecretPosition,
+        ));
     }
     end
 }

@@ -126,7 +126,8 @@ impl WordRun {
         self.numbers.dedup();
         let distinct = self.numbers.len();
         self.numbers.clear();
-        (count >= MNEMONIC_WORDS_MIN && distinct * 3 >= count * 2)
-            .then(|| RedactionCut::secret(self.start, self.end, "mnemonic", CutCertainty::Prefixed))
+        (count >= MNEMONIC_WORDS_MIN && distinct * 3 >= count * 2).then(|| {
+            RedactionCut::secret(self.start, self.end, "mnemonic", CutCertainty::KnownPrefix)
+        })
     }
 }

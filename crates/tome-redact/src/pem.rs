@@ -31,7 +31,7 @@ pub(crate) fn find_pem_block(
     }
     let body = hay.skip_while(header_end, |b| b == b'-');
     let end = find_closed_end(hay, body).or_else(|| find_open_end(hay, body))?;
-    Some(RedactionCut::secret(at, end, "private-key", CutCertainty::Prefixed))
+    Some(RedactionCut::secret(at, end, "private-key", CutCertainty::KnownPrefix))
 }
 
 /// The base64 of a private key without its header, recognized by its first bytes.
@@ -46,7 +46,7 @@ pub(crate) fn find_pem_body(hay: Haystack<'_>, at: usize) -> Option<RedactionCut
     }
     let end = find_wrapped_end(hay, start);
     (end - start >= BODY_BYTES_MIN)
-        .then(|| RedactionCut::secret(start, end, "private-key", CutCertainty::Prefixed))
+        .then(|| RedactionCut::secret(start, end, "private-key", CutCertainty::KnownPrefix))
 }
 
 fn has_key_prefix(hay: Haystack<'_>, start: usize) -> bool {
@@ -67,7 +67,7 @@ pub(crate) fn find_encoded_pem(hay: Haystack<'_>, at: usize) -> Option<Redaction
         return None;
     }
     let end = find_wrapped_end(hay, at);
-    Some(RedactionCut::secret(at, end, "private-key", CutCertainty::Prefixed))
+    Some(RedactionCut::secret(at, end, "private-key", CutCertainty::KnownPrefix))
 }
 
 /// The end of base64 that may be wrapped into lines. All lines but the last are long.
@@ -102,7 +102,7 @@ pub(crate) fn find_hex_pem(hay: Haystack<'_>, at: usize) -> Option<RedactionCut<
     // Hex of `PRIVATE KEY`.
     header
         .contains("50524956415445204b4559")
-        .then(|| RedactionCut::secret(at, end, "private-key", CutCertainty::Prefixed))
+        .then(|| RedactionCut::secret(at, end, "private-key", CutCertainty::KnownPrefix))
 }
 
 /// A private member of a JSON Web Key (`"d"`, the primes), provided that `"kty"` is nearby.
@@ -126,9 +126,9 @@ pub(crate) fn find_jwk_value(
     }
     let from = hay.floor_boundary(at.saturating_sub(NEAR_BYTES_MAX));
     let to = hay.floor_boundary(value_end + NEAR_BYTES_MAX);
-    hay.slice(from, to)
-        .contains("\"kty")
-        .then(|| RedactionCut::secret(value, value_end, "private-key", CutCertainty::Placed))
+    hay.slice(from, to).contains("\"kty").then(|| {
+        RedactionCut::secret(value, value_end, "private-key", CutCertainty::SecretPosition)
+    })
 }
 
 /// The lines of a PuTTY private key, which follow the line that counts them.
@@ -137,7 +137,8 @@ pub(crate) fn find_putty_key(hay: Haystack<'_>, at: usize) -> Option<RedactionCu
     let body = hay.skip_while(count, |b| b.is_ascii_digit());
     let end = find_open_end(hay, body)?;
     let start = skip_line_separators(hay, body);
-    (body > count).then(|| RedactionCut::secret(start, end, "private-key", CutCertainty::Prefixed))
+    (body > count)
+        .then(|| RedactionCut::secret(start, end, "private-key", CutCertainty::KnownPrefix))
 }
 
 fn is_label_byte(b: u8) -> bool {

@@ -21,7 +21,7 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<RedactionCut<'static>
             start,
             end,
             mark: RedactionMark::Private,
-            certainty: CutCertainty::Stated,
+            certainty: CutCertainty::UserMarked,
         });
     };
     let mut opened: Option<usize> = None;

@@ -170,7 +170,7 @@ fn find_pattern_cuts<'s>(
             start: secret.start(),
             end: secret.end(),
             mark: RedactionMark::Secret(name),
-            certainty: CutCertainty::Stated,
+            certainty: CutCertainty::UserMarked,
         })
     })
 }

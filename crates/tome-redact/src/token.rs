@@ -44,7 +44,7 @@ pub(crate) fn match_rule(
         _ => end,
     };
     let start = if rule.keeps_prefix { from } else { at };
-    Some(RedactionCut::secret(start, end, rule.kind, CutCertainty::Prefixed))
+    Some(RedactionCut::secret(start, end, rule.kind, CutCertainty::KnownPrefix))
 }
 
 impl Alphabet {
@@ -148,7 +148,7 @@ pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<RedactionCut<'sta
         return None;
     }
     let end = hay.skip_back_while(all, all - at, |b| b == b'.');
-    Some(RedactionCut::secret(at, end, "jwt", CutCertainty::Prefixed))
+    Some(RedactionCut::secret(at, end, "jwt", CutCertainty::KnownPrefix))
 }
 
 /// A literal inside or at the end of a token, and the shape around it.
@@ -213,7 +213,7 @@ pub(crate) fn match_shape(
         shape.kind != "telegram" || (start..at).all(|digit| hay.byte_at(digit).is_ascii_digit());
     let literal_start = if shape.keeps_before { at + 1 } else { start };
     (fits && stripe && telegram)
-        .then(|| RedactionCut::secret(literal_start, end, shape.kind, CutCertainty::Prefixed))
+        .then(|| RedactionCut::secret(literal_start, end, shape.kind, CutCertainty::KnownPrefix))
 }
 
 /// The token of a Discord bot: its id in base64, a six-character timestamp and a signature,
@@ -230,5 +230,5 @@ pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<Redact
     }
     let end = hay.skip_while_within(time + 1, 48, is_word_byte);
     let is_token = (26..=40).contains(&(end - time - 1)) && is_random(hay.slice(start, end));
-    is_token.then(|| RedactionCut::secret(start, end, "discord", CutCertainty::Prefixed))
+    is_token.then(|| RedactionCut::secret(start, end, "discord", CutCertainty::KnownPrefix))
 }

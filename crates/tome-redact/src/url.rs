@@ -41,7 +41,7 @@ pub(crate) fn find_url_password(
     } else {
         is_token_user(secret)
     };
-    is_secret.then(|| RedactionCut::secret(cut.0, cut.1, "url", CutCertainty::Placed))
+    is_secret.then(|| RedactionCut::secret(cut.0, cut.1, "url", CutCertainty::SecretPosition))
 }
 
 /// `user:password@tcp(host)`, the DSN format of Go drivers; `at_sign` is the `@`.
@@ -53,7 +53,7 @@ pub(crate) fn find_dsn_password(
     let secret = hay.slice(start, at_sign);
     let bound =
         hay.byte_before(start) == b':' && !secret.is_empty() && !value::is_placeholder(secret);
-    bound.then(|| RedactionCut::secret(start, at_sign, "url", CutCertainty::Placed))
+    bound.then(|| RedactionCut::secret(start, at_sign, "url", CutCertainty::SecretPosition))
 }
 
 /// Whether a user name looks generated.

@@ -240,14 +240,21 @@ fn find_escaped_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
 
 fn skip_invisible(hay: Haystack<'_>, at: usize) -> Option<usize> {
     // The lead bytes of all characters below; most text in other scripts returns here.
-    if !matches!(hay.byte_at(at), 0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3) {
+    let may_begin = match hay.byte_at(at) {
+        0xC2 | 0xCD | 0xD8 | 0xE1 | 0xE2 | 0xEF | 0xF3 => true,
+        // Other characters of this lead byte are Japanese.
+        0xE3 => hay.byte_at(at + 1) == 0x85,
+        _ => false,
+    };
+    if !may_begin {
         return None;
     }
     let character = hay.slice(at, hay.len()).chars().next()?;
     is_invisible(character).then_some(at + character.len_utf8())
 }
 
-/// Characters without width, which can hide a secret from a matcher.
+/// Characters that can hide a secret from a matcher. A test compares them with those of `tome-text`, on
+/// which this crate does not depend.
 fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -264,9 +271,30 @@ fn is_invisible(character: char) -> bool {
             | '\u{200B}'..='\u{200F}'
             | '\u{202A}'..='\u{202E}'
             | '\u{2060}'..='\u{206F}'
+            | '\u{2800}'
+            | '\u{3164}'
             | '\u{FE00}'..='\u{FE0F}'
             | '\u{FEFF}'
-            | '\u{FFF9}'..='\u{FFFB}'
+            | '\u{FFA0}'
+            | '\u{FFF0}'..='\u{FFFB}'
             | '\u{E0000}'..='\u{E0FFF}'
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A view needs what every other reader takes for invisible, and the C1 controls except NEL,
+    /// which ends a line.
+    #[test]
+    fn invisible_characters_are_those_of_every_reader() {
+        for character in (0..=u32::from(char::MAX)).filter_map(char::from_u32) {
+            let is_c1 = ('\u{80}'..='\u{9F}').contains(&character) && character != '\u{85}';
+            let wanted = tome_text::is_invisible(character) || is_c1;
+            assert_eq!(is_invisible(character), wanted, "{character:?}");
+            let text = character.to_string();
+            assert_eq!(skip_invisible(Haystack(&text), 0).is_some(), wanted, "{character:?}");
+        }
+    }
 }

@@ -20,5 +20,5 @@ pub(crate) fn find_wallet_key(hay: Haystack<'_>, at: usize) -> Option<RedactionC
     let known = KEY_PREFIXES.iter().any(|start| key.starts_with(start));
     let fits = known && key.len() == length && !is_word_byte(hay.byte_at(end));
     (fits && is_random(key))
-        .then(|| RedactionCut::secret(at, end, "wallet", CutCertainty::Prefixed))
+        .then(|| RedactionCut::secret(at, end, "wallet", CutCertainty::KnownPrefix))
 }

@@ -82,11 +82,11 @@ pub fn wrap_lines(text: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// Prints a text as wrapped lines of at most `width` columns: a mark before the first line, and as
-/// many spaces before the others as `indent` says.
+/// Prints a text as wrapped lines of at most `width` columns: `label` before the first line, `indent`
+/// spaces before the others.
 pub fn print_hanging(
     out: &mut dyn Write,
-    mark: &str,
+    label: &str,
     indent: usize,
     text: &str,
     width: usize,
@@ -95,10 +95,10 @@ pub fn print_hanging(
     let rest = " ".repeat(indent);
     let lines = wrap_lines(&one_line(text, HANGING_CHARS_MAX), room);
     if lines.is_empty() {
-        return writeln!(out, "{}", mark.trim_end());
+        return writeln!(out, "{}", label.trim_end());
     }
     for (i, line) in lines.iter().enumerate() {
-        writeln!(out, "{}{line}", if i == 0 { mark } else { &rest })?;
+        writeln!(out, "{}{line}", if i == 0 { label } else { &rest })?;
     }
     Ok(())
 }

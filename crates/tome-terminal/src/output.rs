@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal, Stderr, StderrLock, Stdout, StdoutLock, Write};
 use std::sync::OnceLock;
 
 use anstream::AutoStream;
+use tome_text::is_display_control;
 
 use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
@@ -132,12 +133,12 @@ impl<W: Write> Write for SafeWriter<W> {
 
 /// Replaces every character that could control a terminal, except in Tome's own styles.
 pub fn neutralize_controls(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_control_like) {
+    if !text.contains(is_display_control) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    while let Some(at) = rest.find(is_control_like) {
+    while let Some(at) = rest.find(is_display_control) {
         let (before, from) = rest.split_at(at);
         clean.push_str(before);
         let style = STYLES.into_iter().find(|style| from.starts_with(style));
@@ -160,12 +161,12 @@ pub fn neutralize_controls(text: &str) -> Cow<'_, str> {
 /// Escapes characters that could control a terminal. In JSON they occur only inside strings, and those
 /// below `U+0020` are already escaped.
 fn escape_json(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_control_like) {
+    if !text.contains(is_display_control) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        if is_control_like(c) {
+        if is_display_control(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
                 escaped.push_str(&format!("\\u{unit:04x}"));
@@ -175,13 +176,6 @@ fn escape_json(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(escaped)
-}
-
-/// Control characters other than newline and tab, bidirectional overrides, and invisible tag characters.
-fn is_control_like(c: char) -> bool {
-    let is_control = c.is_control() && c != '\n' && c != '\t';
-    let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    is_control || reorders || matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -213,7 +207,7 @@ mod tests {
         let value = serde_json::json!({"text": "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{e0041}é"});
         let text = value.to_string();
         let escaped = escape_json(&text);
-        assert!(!escaped.contains(is_control_like), "{escaped}");
+        assert!(!escaped.contains(is_display_control), "{escaped}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }
 
@@ -230,7 +224,7 @@ mod tests {
             for style in STYLES {
                 text = text.replace(style, "");
             }
-            prop_assert!(!text.replace("\r\n", "\n").contains(is_control_like), "{text:?}");
+            prop_assert!(!text.replace("\r\n", "\n").contains(is_display_control), "{text:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Formats times, sizes, counts and one-line texts for the terminal.
 
 use serde_json::Value;
-use tome_model::{Event, EventKind, Millis};
-use tome_text::{collapse_whitespace, truncate_chars};
+use tome_model::{Event, Millis};
+use tome_text::{is_display_control, shorten_line};
 
 /// Bold.
 pub const BOLD: &str = "\x1b[1m";
@@ -91,24 +91,25 @@ pub fn format_tokens(number: u64) -> String {
 
 /// Collapses a text to one line of at most `chars_max` characters; a truncated one ends in `…`.
 pub fn one_line(text: &str, chars_max: usize) -> String {
-    replace_control_chars(&truncate_chars(&collapse_whitespace(text), chars_max))
+    replace_control_chars(&shorten_line(text, chars_max))
 }
 
 /// Replaces control characters, which could control the terminal. The ends of lines lose theirs.
 pub fn replace_control_chars(text: &str) -> String {
     text.replace("\r\n", "\n")
         .chars()
-        .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
+        .map(|c| if is_display_control(c) { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// Who said or did it: `user`, the agent by its name, or `tool`; for other events, their kind.
-pub fn name_side(event: &Event) -> String {
-    match event.kind {
-        EventKind::UserMessage => "user".to_owned(),
-        EventKind::AssistantMessage | EventKind::AssistantStop => event.agent.to_string(),
-        EventKind::ToolResult => "tool".to_owned(),
-        kind => kind.as_str().replace('_', " "),
+/// Who said or did it, by the kind of an event: `user`, the agent by its name, or `tool`; for other
+/// kinds, the kind.
+pub fn name_side(kind: &str, agent: &str) -> String {
+    match kind {
+        "user_message" => "user".to_owned(),
+        "assistant_message" | "assistant_stop" => agent.to_owned(),
+        "tool_result" => "tool".to_owned(),
+        kind => kind.replace('_', " "),
     }
 }
 

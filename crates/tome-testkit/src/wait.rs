@@ -5,6 +5,10 @@ use std::time::{Duration, Instant};
 /// Enough for a busy machine; a test that waits this long has failed.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Between two polls.
+const PAUSE_MIN: Duration = Duration::from_millis(10);
+const PAUSE_MAX: Duration = Duration::from_millis(250);
+
 /// Polls until `poll` returns a value.
 ///
 /// # Panics
@@ -20,13 +24,15 @@ pub fn eventually<T>(what: &str, poll: impl FnMut() -> Option<T>) -> T {
 pub fn eventually_within<T>(patience: Duration, mut poll: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + patience;
     loop {
+        let begun = Instant::now();
         if let Some(found) = poll() {
             return Some(found);
         }
         if Instant::now() >= deadline {
             return None;
         }
-        pause(Duration::from_millis(10));
+        // Many polls start a program, which must not take the processor from what is waited for.
+        pause((2 * begun.elapsed()).clamp(PAUSE_MIN, PAUSE_MAX));
     }
 }
 

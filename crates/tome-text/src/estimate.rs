@@ -148,7 +148,7 @@ fn budget_thirds(c: char) -> u64 {
 /// A conservative estimate for budgets: three ASCII characters count as a token (prose has four per
 /// token, code three), any other character as one token. As a sum over characters it allows cutting
 /// a text exactly to a budget.
-pub fn budget_tokens(text: &str) -> u64 {
+pub fn estimate_tokens_conservatively(text: &str) -> u64 {
     text.chars().map(budget_thirds).sum::<u64>().div_ceil(3)
 }
 
@@ -182,7 +182,7 @@ mod tests {
     #[test]
     fn every_script_counts_toward_a_budget() {
         for (text, tokens) in [("", 0), ("abcdef", 2), ("记忆", 2), ("é🦀a", 3)] {
-            assert_eq!(budget_tokens(text), tokens, "{text}");
+            assert_eq!(estimate_tokens_conservatively(text), tokens, "{text}");
         }
     }
 
@@ -190,8 +190,8 @@ mod tests {
         #[test]
         fn head_and_tail_keep_to_the_budget(text in "[a-zé日🎈 ]{0,60}", thirds in 0_u64..60) {
             for part in [head_within(&text, thirds), tail_within(&text, thirds)] {
-                prop_assert!(budget_tokens(part) <= thirds.div_ceil(3));
-                prop_assert!(part == text || budget_tokens(part) * 3 + 5 > thirds);
+                prop_assert!(estimate_tokens_conservatively(part) <= thirds.div_ceil(3));
+                prop_assert!(part == text || estimate_tokens_conservatively(part) * 3 + 5 > thirds);
             }
             prop_assert!(text.starts_with(head_within(&text, thirds)));
             prop_assert!(text.ends_with(tail_within(&text, thirds)));

@@ -61,6 +61,19 @@ pub fn truncate_chars(text: &str, chars_max: usize) -> String {
     }
 }
 
+/// Collapses a text to one line of at most `chars_max` characters, ellipsis included.
+pub fn shorten_line(text: &str, chars_max: usize) -> String {
+    truncate_chars(&collapse_whitespace(text), chars_max)
+}
+
+/// Truncates a text to `bytes_max` bytes, to which an ellipsis is added.
+pub fn truncate_bytes(text: &str, bytes_max: usize) -> String {
+    match text.get(..text.floor_char_boundary(bytes_max)) {
+        Some(kept) if kept.len() < text.len() => format!("{kept}{ELLIPSIS}"),
+        _ => text.to_owned(),
+    }
+}
+
 /// Truncates a text to `chars_max` characters, between words where possible, with an ellipsis. A
 /// name in backticks stays complete or is closed.
 pub fn truncate_words(text: &str, chars_max: usize) -> String {
@@ -139,7 +152,7 @@ impl LineKind {
 }
 
 /// Whether a line only separates the head of a table from its rows: `|---|:--|`.
-fn is_table_rule(line: &str) -> bool {
+pub fn is_table_rule(line: &str) -> bool {
     let bare = line.trim();
     bare.starts_with('|') && bare.contains("--") && bare.chars().all(|c| "|-: ".contains(c))
 }

@@ -225,6 +225,11 @@ fn skip_while(chars: &[char], from: usize, matches: impl Fn(char) -> bool) -> us
     from + chars.iter().skip(from).take_while(|c| matches(**c)).count()
 }
 
+/// A count with its noun, singular or plural.
+pub fn count_noun(number: u64, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -10,7 +10,7 @@ use tome_text::{content_stems, stem};
 
 use crate::builder::TopicMap;
 use crate::named::TopicKind;
-use crate::page::{PageFact, Subject, mentions_file, page_fact};
+use crate::page::{PageFact, PageSubject, mentions_file, page_fact};
 use crate::path::base_name;
 use crate::record::{FactRecord, SegmentRecord, TurnRecord};
 
@@ -61,7 +61,7 @@ impl TopicMap {
     pub fn last_decision(&self, path: &str) -> Option<FileDecision> {
         let topic = self.find_named(&format!("file:{path}"))?;
         let name = topic.name.as_str();
-        let subject = Subject::new(TopicKind::File, name, &self.renames);
+        let subject = PageSubject::new(TopicKind::File, name, &self.renames);
         let segments: Vec<&SegmentRecord> = self.segments_at(&topic.segments).collect();
         let mut best: Option<(&SegmentRecord, &FactRecord)> = None;
         for (segment, turn, fact) in facts_of(&segments, &subject) {
@@ -101,7 +101,7 @@ impl TopicMap {
         &self,
         segment: &SegmentRecord,
         decision: &FactRecord,
-        subject: &Subject<'_>,
+        subject: &PageSubject<'_>,
     ) -> Vec<(SessionId, Millis, Millis)> {
         let words = subject_words(&decision.text, subject.names());
         let enough = words.len().min(LATER_WORDS_MIN);
@@ -170,7 +170,7 @@ fn count_mentioned(segment: &SegmentRecord, words: &BTreeSet<String>) -> usize {
 /// The statements of the turns that changed a file.
 fn facts_of<'a>(
     segments: &'a [&'a SegmentRecord],
-    subject: &'a Subject<'_>,
+    subject: &'a PageSubject<'_>,
 ) -> impl Iterator<Item = (&'a SegmentRecord, &'a TurnRecord, &'a FactRecord)> {
     segments.iter().flat_map(move |segment| {
         segment.facts.iter().filter_map(move |fact| {
@@ -180,13 +180,13 @@ fn facts_of<'a>(
     })
 }
 
-fn changes_file(turn: &TurnRecord, subject: &Subject<'_>) -> bool {
+fn changes_file(turn: &TurnRecord, subject: &PageSubject<'_>) -> bool {
     subject.changes_in(turn).next().is_some()
 }
 
 fn is_deleted_after(
     segments: &[&SegmentRecord],
-    subject: &Subject<'_>,
+    subject: &PageSubject<'_>,
     decision: &FactRecord,
 ) -> bool {
     let turns = segments.iter().flat_map(|segment| &segment.turns);
@@ -195,7 +195,7 @@ fn is_deleted_after(
 }
 
 /// Whether a decision names the file, or is the user's and its turn changed no other file.
-fn is_surely_about(fact: &FactRecord, turn: &TurnRecord, subject: &Subject<'_>) -> bool {
+fn is_surely_about(fact: &FactRecord, turn: &TurnRecord, subject: &PageSubject<'_>) -> bool {
     let is_named = subject
         .names()
         .any(|name| mentions_file(&fact.text, name) || mentions_stem(&fact.text, name));

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId};
+use tome_text::count_noun;
 
 use crate::activity::{WeekActivity, count_weeks};
 use crate::builder::{Topic, TopicMap};
@@ -10,7 +11,7 @@ use crate::limits::{COMMITS_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
 use crate::path::{Rename, Renames, base_name, folder_of};
 use crate::record::{FactRecord, FileRecord, SegmentRecord, TurnRecord};
-use crate::related::{RelatedTopic, format_counted};
+use crate::related::RelatedTopic;
 
 /// The separator of a problem and how it ended, and the beginning of what fixed it, as the contents
 /// write them.
@@ -114,7 +115,7 @@ pub enum ProblemState {
 }
 
 /// The subject of a page, and the parts of segments that belong to it.
-pub(crate) struct Subject<'a> {
+pub(crate) struct PageSubject<'a> {
     pub(crate) kind: TopicKind,
     pub(crate) name: &'a str,
     pub(crate) renames: &'a Renames,
@@ -122,7 +123,7 @@ pub(crate) struct Subject<'a> {
     pub(crate) lineage: Vec<(&'a Rename, String)>,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> PageSubject<'a> {
     pub(crate) fn new(kind: TopicKind, name: &'a str, renames: &'a Renames) -> Self {
         let lineage = if kind == TopicKind::File { renames.lineage(name) } else { Vec::new() };
         Self { kind, name, renames, lineage }
@@ -143,7 +144,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-impl Subject<'_> {
+impl PageSubject<'_> {
     /// Describes the effect of a turn on the subject; `None` if there is none.
     fn describe_turn(&self, turn: &TurnRecord) -> Option<String> {
         match self.kind {
@@ -255,7 +256,7 @@ impl TopicMap {
     pub fn page(&self, id: &str) -> Option<TopicPage> {
         let current = self.resolve(id)?;
         let topic = self.find(&current)?;
-        let subject = Subject::new(topic.kind, &topic.label, &self.renames);
+        let subject = PageSubject::new(topic.kind, &topic.label, &self.renames);
         let indexes = self.segment_indexes(&current);
         let segments: Vec<&SegmentRecord> = self.segments_at(indexes).collect();
         let page = self.build_page(&topic, &subject, &segments);
@@ -268,7 +269,7 @@ impl TopicMap {
     fn build_page(
         &self,
         topic: &Topic,
-        subject: &Subject<'_>,
+        subject: &PageSubject<'_>,
         segments: &[&SegmentRecord],
     ) -> TopicPage {
         let is_whole =
@@ -357,7 +358,7 @@ impl TopicMap {
     /// The commits that followed changes of a file: people often commit in a later turn.
     fn list_file_commits(
         &self,
-        subject: &Subject<'_>,
+        subject: &PageSubject<'_>,
         segments: &[&SegmentRecord],
     ) -> Vec<PageFact> {
         let ids: BTreeSet<&SessionId> = segments.iter().map(|segment| &segment.session).collect();
@@ -469,7 +470,7 @@ fn join_details(first: &str, second: &str) -> String {
         }
     }
     if total > 0 {
-        words.push(format_counted(usize::try_from(total).unwrap_or(usize::MAX), "edit", "edits"));
+        words.push(count_noun(total, "edit", "edits"));
     }
     words.retain(|word| !word.is_empty());
     words.join(", ")

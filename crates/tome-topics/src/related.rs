@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tome_text::count_noun;
+
 use crate::builder::{Topic, TopicMap};
 use crate::graph::is_rare;
 use crate::limits::RELATED_MAX;
@@ -50,10 +52,13 @@ impl TopicMap {
             let is_member = |index: &usize| group.segments.binary_search(index).is_ok();
             let shared = files.iter().filter(|indexes| indexes.iter().any(is_member)).count();
             let (score, reason) = match (common, shared) {
-                (1.., _) => {
-                    (common * 2, format_counted(common, "segment in common", "segments in common"))
+                (1.., _) => (
+                    common * 2,
+                    count_noun(common as u64, "segment in common", "segments in common"),
+                ),
+                (0, 1..) => {
+                    (shared, format!("shares {}", count_noun(shared as u64, "file", "files")))
                 }
-                (0, 1..) => (shared, format!("shares {}", format_counted(shared, "file", "files"))),
                 (0, 0) => continue,
             };
             found.push((score, RelatedTopic { topic: self.group_topic(group), reason }));
@@ -86,8 +91,4 @@ impl TopicMap {
             })
             .collect()
     }
-}
-
-pub(crate) fn format_counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use tome_model::Millis;
-use tome_text::{StopClass, is_stop_word, stem};
+use tome_text::{StopClass, is_stop_word, stem, subwords};
 
 use crate::builder::{Topic, TopicMap, sort_by_importance};
 use crate::group::Group;
@@ -23,13 +23,13 @@ impl TopicMap {
         for group in &self.groups {
             let titles = self.segments_at(&group.segments).map(|segment| segment.title.as_str());
             let terms = group.terms.iter().map(String::as_str);
-            let matched = count_words(&wanted, titles.chain(terms));
+            let matched = count_matches(&wanted, titles.chain(terms));
             if matched > 0 {
                 found.push((matched, self.group_topic(group)));
             }
         }
         for topic in &self.named {
-            let matched = count_words(&wanted, std::iter::once(topic.name.as_str()));
+            let matched = count_matches(&wanted, std::iter::once(topic.name.as_str()));
             // A symbol or command that occurred once is not a topic by itself.
             let is_passing = matches!(topic.kind, TopicKind::Symbol | TopicKind::Command)
                 && topic.segments.len() < 2;
@@ -105,20 +105,12 @@ fn split_words(text: &str) -> BTreeSet<String> {
 }
 
 /// The number of wanted words in some texts: whole words, or the beginning of longer ones.
-fn count_words<'a>(wanted: &BTreeSet<String>, texts: impl Iterator<Item = &'a str>) -> usize {
+fn count_matches<'a>(wanted: &BTreeSet<String>, texts: impl Iterator<Item = &'a str>) -> usize {
     let mut words: BTreeSet<String> = BTreeSet::new();
     for text in texts {
         words.extend(split_words(text));
         // `parsePayload` is also `parse` and `payload`.
-        let mut part = String::new();
-        for c in text.chars() {
-            if c.is_uppercase() || !c.is_alphanumeric() {
-                words.extend(split_words(&part));
-                part.clear();
-            }
-            part.push(c);
-        }
-        words.extend(split_words(&part));
+        words.extend(subwords(text).flat_map(split_words));
     }
     let begins = |wanted: &str| {
         wanted.chars().count() >= 4

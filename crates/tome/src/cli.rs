@@ -2,22 +2,26 @@
 
 pub mod backup;
 pub mod browse;
-pub mod capture;
+pub mod coder;
 pub mod config;
 pub mod contents;
+pub mod doctor;
 mod examples;
 pub mod export;
 mod help_text;
 pub mod import;
+pub mod init;
 pub mod injections;
 pub mod mcp;
-pub mod notes;
+pub mod memory;
+pub mod pause;
 pub mod projects;
 pub mod recall;
 pub mod reflect;
 pub mod sessions;
 pub mod setup;
 mod suggestions;
+pub mod tool;
 pub mod topics;
 
 use std::fmt::Write;
@@ -44,7 +48,7 @@ pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,
     /// The overview of this project, by name or folder [default: the current project if known, otherwise all]
-    // Under an id of its own: clap hands global options of commands, such as that of `tome memory`, up.
+    // Needs its own id: clap propagates global options of subcommands (`--project` of `tome memory`) to the parent.
     #[arg(id = "overview_project", long = "project", value_name = "PROJECT")]
     pub project: Option<PathBuf>,
     #[command(subcommand)]
@@ -87,29 +91,34 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 impl Cli {
-    /// Parses the command line, with the grouped help installed.
+    /// Parses the command line. The help, which takes longer to build than to parse without it, is only built
+    /// where it is printed.
     pub fn parse() -> Result<Self, clap::Error> {
-        let mut command = Self::documented();
+        let matches = Self::command().try_get_matches_from(std::env::args_os());
+        if let Ok(cli) = matches.and_then(|matches| Self::from_arg_matches(&matches)) {
+            return Ok(cli);
+        }
+        let mut command = Self::build_command();
         let help = build_grouped_help(&command);
         command = help_text::lay_out(command).help_template(help);
         let matches = command.try_get_matches_from_mut(std::env::args_os());
-        let matches = matches.map_err(|error| suggestions::keep_near(error, &command))?;
+        let matches = matches.map_err(|error| suggestions::filter_suggestions(error, &command))?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
 impl Cli {
-    /// The command line with examples for every command.
-    pub fn documented() -> clap::Command {
+    /// Builds the command line, with examples for every command.
+    pub fn build_command() -> clap::Command {
         Self::command().mut_subcommands(|found| {
             let name = found.get_name().to_owned();
             add_examples(found, &name)
         })
     }
 
-    /// The command line with examples for the program itself too, as the manual shows them.
-    pub fn for_manual() -> clap::Command {
-        let command = Self::documented();
+    /// Builds the command line of the manual, which has examples for the program itself too.
+    pub fn build_manual_command() -> clap::Command {
+        let command = Self::build_command();
         let help = examples::with_examples("", EXIT_CODES_HELP);
         command.after_help(help)
     }
@@ -245,14 +254,14 @@ pub enum Command {
     Export(export::ExportArgs),
     /// Read and edit notes, and restore earlier versions
     #[command(aliases = ["note", "notes"])]
-    Memory(notes::MemoryArgs),
-    /// Search and store lessons that apply to all projects
-    #[command(subcommand)]
-    Coder(notes::CoderCommand),
+    Memory(memory::MemoryArgs),
+    /// Search and store lessons: what you (the coder) learned, for all projects
+    #[command(subcommand, alias = "lessons")]
+    Coder(coder::CoderCommand),
     /// Have the chat model write notes about a session
     Reflect(reflect::ReflectArgs),
     /// Show where this project's notes are, or move them into the repository
-    Init(notes::InitArgs),
+    Init(init::InitArgs),
     /// Chat with an agent that has memory and can read this project's files
     #[command(after_help = tome_chat::CHAT_HELP)]
     Chat(tome_chat::ChatArgs),
@@ -264,14 +273,14 @@ pub enum Command {
     #[command(after_help = projects::PROJECTS_HELP)]
     Projects(projects::ProjectsArgs),
     /// Stop recording for a while, or until `tome unpause`
-    #[command(after_help = capture::PAUSE_HELP)]
-    Pause(capture::PauseArgs),
+    #[command(after_help = pause::PAUSE_HELP)]
+    Pause(pause::PauseArgs),
     /// Resume recording
     Unpause,
     /// Show the settings that differ from their defaults, or change one
     Config(config::ConfigArgs),
     /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
-    Doctor(import::DoctorArgs),
+    Doctor(doctor::DoctorArgs),
     /// Write everything that cannot be rebuilt into one file
     #[command(after_help = backup::BACKUP_HELP)]
     Backup(backup::BackupArgs),
@@ -293,7 +302,7 @@ pub enum Command {
     #[command(after_help = mcp::MCP_HELP)]
     Mcp(mcp::McpArgs),
     /// Call a tool as an agent would, or list the tools
-    Tool(notes::ToolCommandArgs),
+    Tool(tool::ToolCommandArgs),
     /// Maintain the stores
     #[command(subcommand)]
     Admin(AdminCommand),
@@ -347,7 +356,7 @@ pub struct EventsArgs {
     /// Only what this side said or did; repeatable
     #[arg(long, value_name = "ROLE", value_parser = ["user", "assistant", "tool"])]
     pub role: Vec<String>,
-    /// Show whole texts instead of one line each
+    /// Show texts in full instead of one line each
     #[arg(long, alias = "whole")]
     pub full: bool,
     /// Only this project, by name or folder [default: the current project if known, otherwise all]
@@ -498,7 +507,7 @@ mod tests {
                 check(found, &format!("{own} {}", found.get_name()));
             }
         }
-        check(&Cli::for_manual(), "tome");
+        check(&Cli::build_manual_command(), "tome");
     }
 
     #[test]

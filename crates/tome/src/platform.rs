@@ -12,6 +12,10 @@ use tokio_stream::Stream;
 use tokio_stream::StreamExt;
 use tome_client::{LocalStream, UserFolders};
 
+/// Whether agents run the commands in their settings with a shell that quotes as POSIX does: with single
+/// quotes and backslashes.
+pub const HAS_POSIX_SHELL: bool = cfg!(not(windows));
+
 /// Makes all files and folders that this process creates accessible to the owner only.
 pub fn restrict_new_files() {
     #[cfg(unix)]

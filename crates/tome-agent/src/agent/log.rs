@@ -6,6 +6,14 @@ use tome_model::{Event, EventId, EventKind, Millis};
 
 use crate::{Memory, MemoryError, SessionEvent};
 
+// Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
+pub(super) const META_STEP: &str = "step";
+pub(super) const META_CALL: &str = "call";
+// Keys of a compaction: its note, the number of messages removed, and the first event kept.
+pub(super) const META_FILE: &str = "file";
+pub(super) const META_MESSAGES: &str = "messages";
+pub(super) const META_KEPT_FROM: &str = "kept_from";
+
 pub(super) struct SessionLog {
     /// Id of the event after which the session is resumed; part of the names of new events, because
     /// the clock may repeat itself.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tome_engine::triggers::{DueInjection, texts};
-use tome_engine::{TokenBudget, render_nudge, render_rules};
+use tome_engine::{TokenBudget, render_rules, render_short_injection};
 use tome_llm::{
     CancelToken, ChatModel, ChatResponse, ModelFailure, StopReason, StreamEvent, Usage,
 };
@@ -32,7 +32,7 @@ pub use settings::AgentSettings;
 use log::SessionLog;
 
 /// Token budget of a reminder.
-const NUDGE_BUDGET: TokenBudget = TokenBudget { tokens: 400, bytes: usize::MAX };
+const TRIGGER_BUDGET: TokenBudget = TokenBudget { tokens: 400, bytes: usize::MAX };
 
 /// An agent working in one session.
 pub struct AgentLoop {
@@ -334,9 +334,9 @@ impl AgentLoop {
         let event = event
             .with_meta("phase", "after")
             .with_meta("trigger", "window")
-            .with_meta(resume::META_MESSAGES, compacted.messages)
-            .with_meta(resume::META_FILE, compacted.file.clone().map_or(Value::Null, Value::from))
-            .with_meta(resume::META_KEPT_FROM, kept.map_or(Value::Null, Value::from));
+            .with_meta(log::META_MESSAGES, compacted.messages)
+            .with_meta(log::META_FILE, compacted.file.clone().map_or(Value::Null, Value::from))
+            .with_meta(log::META_KEPT_FROM, kept.map_or(Value::Null, Value::from));
         self.log.append(&*memory, event);
         let budget = self.context.summary_budget();
         let latest =
@@ -390,7 +390,7 @@ impl AgentLoop {
         let composed = match &due {
             DueInjection::Replan { about } => self.memory.recall_lessons(about).ok().flatten(),
             DueInjection::Store { .. } | DueInjection::Overview { .. } => {
-                render_nudge(due.name(), &texts::render_due(&due), NUDGE_BUDGET)
+                render_short_injection(due.name(), &texts::render_due(&due), TRIGGER_BUDGET)
             }
         }?;
         on_event(AgentEvent::Injected { why: due.name(), text: &composed.text });

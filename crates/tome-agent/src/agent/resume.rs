@@ -6,20 +6,13 @@
 use serde_json::Value;
 use tome_llm::{ContentPart, ToolCall, ToolResult};
 use tome_model::{Event, EventId, EventKind};
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use crate::SessionEvent;
 use crate::context::{CompactionTotals, ContextUnit, ContextWindow, fence_capped};
 
+use super::log::{META_CALL, META_FILE, META_KEPT_FROM, META_MESSAGES, META_STEP};
 use super::step::{cap_prompt, cap_result};
-
-// Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
-pub(super) const META_STEP: &str = "step";
-pub(super) const META_CALL: &str = "call";
-// Keys of a compaction: its note, the number of messages removed, and the first event kept.
-pub(super) const META_FILE: &str = "file";
-pub(super) const META_MESSAGES: &str = "messages";
-pub(super) const META_KEPT_FROM: &str = "kept_from";
 
 #[derive(Debug, Default)]
 pub(super) struct RestoredSession {
@@ -42,12 +35,12 @@ pub(super) fn restore_session(events: &[Event], context: &ContextWindow) -> Rest
         let kept = meta_text(event, META_KEPT_FROM);
         from = events.iter().position(|one| Some(one.id.as_str()) == kept).unwrap_or(from);
     }
-    let mut reading = SessionReplay { context, units: Vec::new(), step: None };
+    let mut replay = SessionReplay { context, units: Vec::new(), step: None };
     for event in events.get(from..).unwrap_or_default() {
-        reading.apply_event(event);
+        replay.apply_event(event);
     }
-    reading.finish_step();
-    RestoredSession { units: reading.units, compacted }
+    replay.finish_step();
+    RestoredSession { units: replay.units, compacted }
 }
 
 /// Describes a compaction for the head of the context, within a token budget. The summary may contain
@@ -60,7 +53,7 @@ pub(super) fn render_compaction(file: Option<&str>, summary: &str, tokens_max: u
     let intro = format!(
         "Earlier turns have left this context: {file}recall_memory finds the full text. Summary:\n"
     );
-    let budget = tokens_max.saturating_sub(budget_tokens(&intro) + 1);
+    let budget = tokens_max.saturating_sub(estimate_tokens_conservatively(&intro) + 1);
     let rest = "memory_read with scope session has the full text";
     intro + &fence_capped("the record of this session", summary, budget, rest)
 }
@@ -112,14 +105,17 @@ impl SessionReplay<'_> {
     fn apply_tool_result(&mut self, event: &Event, name: Option<String>) {
         let Some(tool) = &event.tool else { return };
         let id = meta_text(event, META_CALL).unwrap_or(event.id.as_str()).to_owned();
-        let words = |value: &Value| match value {
+        let value_text = |value: &Value| match value {
             Value::String(text) => text.clone(),
             value => value.to_string(),
         };
-        let call =
-            ToolCall { id: id.clone(), name: tool.name.clone(), arguments: words(&tool.input) };
+        let call = ToolCall {
+            id: id.clone(),
+            name: tool.name.clone(),
+            arguments: value_text(&tool.input),
+        };
         let failed = event.meta.get("failed") == Some(&Value::Bool(true));
-        let result = ToolResult { id, text: words(&tool.output), failed };
+        let result = ToolResult { id, text: value_text(&tool.output), failed };
         let step = self.step_named(name.unwrap_or_else(|| event.id.to_string()));
         step.reply_parts.push(ContentPart::ToolCall(call));
         step.results.push((result, event.id.clone()));
@@ -143,11 +139,11 @@ impl SessionReplay<'_> {
             return;
         };
         let unit = if results.is_empty() {
-            let words = reply_parts.iter().map(|part| match part {
+            let texts = reply_parts.iter().map(|part| match part {
                 ContentPart::Text(text) => text.as_str(),
                 ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => "",
             });
-            ContextUnit::reply(&words.collect::<String>(), events)
+            ContextUnit::reply(&texts.collect::<String>(), events)
         } else {
             let budget = self.context.result_budget(results.len());
             let results = results.into_iter().map(|(result, id)| cap_result(result, budget, &id));

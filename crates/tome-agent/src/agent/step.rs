@@ -9,8 +9,7 @@ use tome_engine::triggers::DueInjection;
 use tome_llm::{CancelToken, ChatResponse, ContentPart, ToolCall, ToolResult};
 use tome_model::{EventId, EventKind, Tool};
 
-use super::log::LoggedEvent;
-use super::resume::{META_CALL, META_STEP};
+use super::log::{LoggedEvent, META_CALL, META_STEP};
 use super::{AgentEvent, AgentLoop, AgentRun};
 use crate::SessionEvent;
 use crate::context::{ContextUnit, ContextWindow, cap_tokens};

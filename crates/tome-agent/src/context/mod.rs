@@ -28,7 +28,7 @@ pub(crate) use cap::fence_capped;
 pub use settings::ContextSettings;
 pub use unit::ContextUnit;
 
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 use unit::message_tokens;
 
 /// The turns in view and everything needed to build the next request.
@@ -81,7 +81,7 @@ impl ContextWindow {
         system: String,
         tools: Vec<ToolDefinition>,
     ) -> Result<Self, WindowTooSmall> {
-        let aside = budget_tokens(&system)
+        let reserved_tokens = estimate_tokens_conservatively(&system)
             + tools.iter().map(tool_tokens).sum::<u64>()
             + settings.overview_budget()
             + settings.index_budget()
@@ -89,7 +89,7 @@ impl ContextWindow {
             + settings.task_budget()
             + u64::from(settings.reply_budget())
             + 16 * PART_OVERHEAD_TOKENS;
-        let needed = aside + TURN_TOKENS_MIN;
+        let needed = reserved_tokens + TURN_TOKENS_MIN;
         if settings.window_tokens < needed {
             return Err(WindowTooSmall { window: settings.window_tokens, needed });
         }
@@ -102,7 +102,7 @@ impl ContextWindow {
             units: VecDeque::new(),
             tokens: 0,
             compacted: CompactionTotals::default(),
-            reserved_tokens: aside,
+            reserved_tokens,
             halvings: 0,
             noted_tenth: None,
         })
@@ -130,7 +130,7 @@ impl ContextWindow {
     }
 
     /// Number of turns in the window, not counting one whose prompt has left.
-    pub fn turns(&self) -> usize {
+    pub fn count_turns(&self) -> usize {
         self.units.iter().filter(|unit| unit.opens_turn()).count()
     }
 
@@ -169,13 +169,13 @@ impl ContextWindow {
         }
     }
 
-    fn usage_tenth(&self, more: u64) -> u64 {
-        (self.used_tokens() + more).saturating_mul(10) / self.settings.window_tokens.max(1)
+    fn usage_tenth(&self, added_tokens: u64) -> u64 {
+        (self.used_tokens() + added_tokens).saturating_mul(10) / self.settings.window_tokens.max(1)
     }
 
     /// Whether units must be evicted before the next request.
     pub fn is_full(&self) -> bool {
-        (self.tokens > self.turn_budget() || self.turns() > self.settings.turns_max)
+        (self.tokens > self.turn_budget() || self.count_turns() > self.settings.turns_max)
             && self.units.len() > 1
     }
 
@@ -183,39 +183,39 @@ impl ContextWindow {
     pub fn evict(&mut self) -> Vec<ContextUnit> {
         let (budget, turns_max) = (self.turn_budget(), self.settings.turns_max);
         let tokens_kept = if self.tokens > budget { budget / 2 } else { budget };
-        let turns_kept = if self.turns() > turns_max { turns_max / 2 } else { turns_max };
+        let turns_kept = if self.count_turns() > turns_max { turns_max / 2 } else { turns_max };
         let turns_kept = turns_kept.max(1);
-        let mut left = Vec::new();
-        let mut turns = self.turns();
+        let mut evicted = Vec::new();
+        let mut turns = self.count_turns();
         while (self.tokens > tokens_kept || turns > turns_kept) && self.units.len() > 1 {
             let Some(unit) = self.units.pop_front() else { break };
             self.tokens = self.tokens.saturating_sub(unit.tokens());
             turns -= usize::from(unit.opens_turn());
-            left.push(unit);
+            evicted.push(unit);
         }
         // Do not keep the rest of a finished turn without its prompt.
         while turns > 0 && self.units.front().is_some_and(|unit| !unit.opens_turn()) {
             let Some(unit) = self.units.pop_front() else { break };
             self.tokens = self.tokens.saturating_sub(unit.tokens());
-            left.push(unit);
+            evicted.push(unit);
         }
         if let Some(last) = self.units.back_mut().filter(|last| last.tokens() > budget) {
             let before = last.tokens();
             last.shrink_to(budget);
             self.tokens = self.tokens.saturating_sub(before.saturating_sub(last.tokens()));
         }
-        self.task = self.find_evicted_task(&left);
+        self.task = self.find_evicted_task(&evicted);
         self.compacted.messages +=
-            left.iter().map(|unit| unit.messages().len() as u64).sum::<u64>();
-        left
+            evicted.iter().map(|unit| unit.messages().len() as u64).sum::<u64>();
+        evicted
     }
 
     /// Returns the prompt of the current turn if it has left the window.
-    fn find_evicted_task(&self, left: &[ContextUnit]) -> Option<String> {
+    fn find_evicted_task(&self, evicted: &[ContextUnit]) -> Option<String> {
         if self.units.front().is_none_or(ContextUnit::opens_turn) {
             return None;
         }
-        let prompt = left.iter().rev().find(|unit| unit.opens_turn());
+        let prompt = evicted.iter().rev().find(|unit| unit.opens_turn());
         let first_text = |unit: &ContextUnit| match unit.messages().first()?.parts.first()? {
             ContentPart::Text(text) => Some(text.clone()),
             ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => None,
@@ -251,7 +251,7 @@ impl ContextWindow {
         let mut head: Vec<String> = Vec::new();
         // The callers fence these texts and make them fit. Cutting here could break a fence.
         head.extend(index.map(|text| {
-            if budget_tokens(text) <= self.settings.index_budget() {
+            if estimate_tokens_conservatively(text) <= self.settings.index_budget() {
                 text.to_owned()
             } else {
                 "Available memory: memory_list shows it.".to_owned()
@@ -259,7 +259,7 @@ impl ContextWindow {
         }));
         let latest = self.compacted.latest.as_deref();
         head.extend(latest.map(|text| {
-            if budget_tokens(text) <= self.settings.summary_budget() {
+            if estimate_tokens_conservatively(text) <= self.settings.summary_budget() {
                 text.to_owned()
             } else {
                 "Earlier turns have left this context: recall_memory finds them.".to_owned()
@@ -316,8 +316,10 @@ impl ContextWindow {
 
     /// Estimates the tokens of a request, including tools and reply.
     pub fn request_tokens(request: &ChatRequest) -> u64 {
-        let system =
-            request.system.iter().map(|part| budget_tokens(&part.text) + PART_OVERHEAD_TOKENS);
+        let system = request
+            .system
+            .iter()
+            .map(|part| estimate_tokens_conservatively(&part.text) + PART_OVERHEAD_TOKENS);
         let tools = request.tools.iter().map(tool_tokens);
         let messages = request.messages.iter().map(message_tokens);
         system.chain(tools).chain(messages).sum::<u64>() + u64::from(request.tokens_max)
@@ -325,8 +327,11 @@ impl ContextWindow {
 }
 
 fn tool_tokens(tool: &ToolDefinition) -> u64 {
-    let schema = budget_tokens(&tool.schema.to_string());
-    budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_OVERHEAD_TOKENS
+    let schema = estimate_tokens_conservatively(&tool.schema.to_string());
+    estimate_tokens_conservatively(&tool.name)
+        + estimate_tokens_conservatively(&tool.description)
+        + schema
+        + PART_OVERHEAD_TOKENS
 }
 
 /// Merges consecutive messages of one role and starts with the user, as providers require.

@@ -4,7 +4,7 @@
 use serde_json::json;
 use tome_llm::{ChatMessage, ChatRole, ContentPart, ToolCall, ToolResult};
 use tome_model::truncate_to;
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 use super::cap::cap_tokens;
 use crate::SessionEvent;
@@ -142,11 +142,16 @@ pub(super) fn message_tokens(message: &ChatMessage) -> u64 {
 
 fn part_tokens(part: &ContentPart) -> u64 {
     let words = match part {
-        ContentPart::Text(text) => budget_tokens(text),
+        ContentPart::Text(text) => estimate_tokens_conservatively(text),
         ContentPart::ToolCall(call) => {
-            budget_tokens(&call.name) + budget_tokens(&call.id) + budget_tokens(&call.arguments)
+            estimate_tokens_conservatively(&call.name)
+                + estimate_tokens_conservatively(&call.id)
+                + estimate_tokens_conservatively(&call.arguments)
         }
-        ContentPart::ToolResult(result) => budget_tokens(&result.id) + budget_tokens(&result.text),
+        ContentPart::ToolResult(result) => {
+            estimate_tokens_conservatively(&result.id)
+                + estimate_tokens_conservatively(&result.text)
+        }
     };
     words + PART_OVERHEAD_TOKENS
 }
@@ -159,17 +164,23 @@ fn shrink_part(part: &mut ContentPart, tokens_max: u64) {
     match part {
         ContentPart::Text(text) => *text = non_empty_text(cap_tokens(text, tokens_max, CUT_MARK)),
         ContentPart::ToolResult(result) => {
-            let budget = tokens_max.saturating_sub(budget_tokens(&result.id));
+            let budget = tokens_max.saturating_sub(estimate_tokens_conservatively(&result.id));
             result.text = non_empty_text(cap_tokens(&result.text, budget, CUT_MARK));
         }
         ContentPart::ToolCall(call) => {
-            let budget =
-                tokens_max.saturating_sub(budget_tokens(&call.name) + budget_tokens(&call.id));
-            if budget_tokens(&call.arguments) > budget {
+            let budget = tokens_max.saturating_sub(
+                estimate_tokens_conservatively(&call.name)
+                    + estimate_tokens_conservatively(&call.id),
+            );
+            if estimate_tokens_conservatively(&call.arguments) > budget {
                 // Keep a JSON object, as providers require.
                 let head = truncate_to(&call.arguments, usize::try_from(budget).unwrap_or(0));
                 let cut = json!({ "cut": head }).to_string();
-                call.arguments = if budget_tokens(&cut) <= budget { cut } else { "{}".to_owned() };
+                call.arguments = if estimate_tokens_conservatively(&cut) <= budget {
+                    cut
+                } else {
+                    "{}".to_owned()
+                };
             }
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn render(context: &ContextWindow, unit: &ContextUnit) -> String {
     let mut lines = vec![
         OPENING_TAG.to_owned(),
         format!("tokens_used: {used} of {window} ({percent} %)"),
-        format!("turns_in_view: {}", context.turns() + usize::from(unit.opens_turn())),
+        format!("turns_in_view: {}", context.count_turns() + usize::from(unit.opens_turn())),
     ];
     let gone = &context.compacted;
     if gone.messages > 0 {

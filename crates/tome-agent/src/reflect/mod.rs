@@ -26,7 +26,7 @@ pub use gate::{SessionActivity, SkipReason, find_skip_reason};
 
 use guard::{GuardedTools, call_path};
 use preload::KnownNotes;
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 /// Settings of [`reflect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,8 @@ pub struct Reflection {
     pub written: Vec<String>,
     /// Number of failed tool calls.
     pub failed_calls: u32,
-    /// Whether it ended because the rounds or the window were exhausted.
-    pub hit_limit: bool,
+    /// Whether it ended because it reached the limit of rounds or filled the window.
+    pub reached_limit: bool,
     /// Number of model requests.
     pub rounds: u32,
     /// Tokens used.
@@ -100,17 +100,17 @@ pub fn reflect(
     now: Millis,
     stop: &CancelToken,
 ) -> Result<Reflection, ReflectionError> {
-    let mut done = Reflection {
+    let mut outcome = Reflection {
         skipped: find_skip_reason(&SessionActivity::from_events(events)),
         ..Reflection::default()
     };
-    if done.skipped.is_some() {
-        return Ok(done);
+    if outcome.skipped.is_some() {
+        return Ok(outcome);
     }
-    let work = ReflectionRun { model, tools, settings, stop };
-    match work.run(events, now, &mut done) {
-        Ok(()) => Ok(done),
-        Err(cause) => Err(ReflectionError { cause, partial: Box::new(done) }),
+    let run = ReflectionRun { model, tools, settings, stop };
+    match run.run(events, now, &mut outcome) {
+        Ok(()) => Ok(outcome),
+        Err(cause) => Err(ReflectionError { cause, partial: Box::new(outcome) }),
     }
 }
 
@@ -126,7 +126,7 @@ impl ReflectionRun<'_> {
         &self,
         events: &[Event],
         now: Millis,
-        done: &mut Reflection,
+        outcome: &mut Reflection,
     ) -> Result<(), ReflectionCause> {
         let (guarded, toolbox) =
             (GuardedTools::new(self.tools), Toolbox::new(MemoryToolSet::Reflection));
@@ -137,41 +137,45 @@ impl ReflectionRun<'_> {
             tools: toolbox.definitions(&guarded),
             messages: vec![ChatMessage::user(render_opening(&notes.text, "", now))],
             tokens_max: self
-                .window_share(16)
+                .window_fraction(16)
                 .try_into()
                 .unwrap_or(u32::MAX)
                 .min(self.settings.reply_tokens_max),
         };
         // The transcript gets most of the window; leave space for a round of tool results.
-        let spent =
-            ContextWindow::request_tokens(&request) + self.window_share(16) + self.window_share(32);
+        let spent = ContextWindow::request_tokens(&request)
+            + self.window_fraction(16)
+            + self.window_fraction(32);
         let budget = self.settings.window_tokens.saturating_sub(spent);
         let budget = budget.min(self.settings.window_tokens / 10 * 6);
         let opening = |tokens| {
             ChatMessage::user(render_opening(&notes.text, &render_transcript(events, tokens), now))
         };
         request.messages = vec![opening(budget)];
-        while done.rounds < self.settings.rounds_max && self.fits_window(&request, done.rounds) {
-            done.rounds += 1;
+        while outcome.rounds < self.settings.rounds_max
+            && self.fits_window(&request, outcome.rounds)
+        {
+            outcome.rounds += 1;
             let reply = match self.model.reply(&request, &mut |_| {}, self.stop) {
                 // The model's window is smaller than configured: retry once with half the transcript.
-                Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
-                    let half = budget_tokens(&render_transcript(events, budget)) / 2;
+                Err(ModelFailure::ContextTooLong { .. }) if outcome.rounds == 1 => {
+                    let half =
+                        estimate_tokens_conservatively(&render_transcript(events, budget)) / 2;
                     request.messages = vec![opening(half)];
                     self.model.reply(&request, &mut |_| {}, self.stop)?
                 }
                 reply => reply?,
             };
-            done.usage = done.usage.plus(&reply.usage);
+            outcome.usage = outcome.usage.plus(&reply.usage);
             if reply.tool_calls().next().is_none() {
                 return Ok(());
             }
-            let results = self.run_calls(&toolbox, &guarded, &reply, done);
+            let results = self.run_calls(&toolbox, &guarded, &reply, outcome);
             // A unit keeps every call together with its result.
             let unit = ContextUnit::step(reply.parts, &results, Vec::new(), Vec::new());
             request.messages.extend(unit.messages().iter().cloned());
         }
-        done.hit_limit = true;
+        outcome.reached_limit = true;
         Ok(())
     }
 
@@ -180,14 +184,14 @@ impl ReflectionRun<'_> {
         toolbox: &Toolbox,
         guarded: &GuardedTools<'_>,
         reply: &ChatResponse,
-        done: &mut Reflection,
+        outcome: &mut Reflection,
     ) -> Vec<ToolResult> {
         let together = u64::try_from(reply.tool_calls().count()).unwrap_or(u64::MAX);
-        let budget = self.window_share(32) / together.max(1);
+        let budget = self.window_fraction(32) / together.max(1);
         let (mut results, mut seen_paths) = (Vec::new(), Vec::new());
         for call in reply.tool_calls() {
             let ran = toolbox.run_call(guarded, call, self.stop);
-            done.record_call(&call.name, &ran.input, ran.result.failed);
+            outcome.record_call(&call.name, &ran.input, ran.result.failed);
             let text = cap_tokens(&ran.result.text, budget, "cut");
             let is_whole = call.name == "memory_read" && text == ran.result.text;
             if !ran.result.failed && (is_whole || call.name == "memory_write") {
@@ -202,11 +206,11 @@ impl ReflectionRun<'_> {
 
     /// Loads the existing notes, within an eighth of the window.
     fn load_known_notes(&self) -> Result<KnownNotes, ReflectionCause> {
-        let tokens_max = self.window_share(8);
+        let tokens_max = self.window_fraction(8);
         let chars = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX);
         let chars_max = chars(tokens_max.saturating_mul(3)).min(self.settings.known_chars_max);
         let known = preload::load_known_notes(self.tools, chars_max)?;
-        if budget_tokens(&known.text) <= tokens_max {
+        if estimate_tokens_conservatively(&known.text) <= tokens_max {
             return Ok(known);
         }
         // A character is at most one token.
@@ -218,9 +222,9 @@ impl ReflectionRun<'_> {
         rounds == 0 || ContextWindow::request_tokens(request) <= self.settings.window_tokens
     }
 
-    /// Returns one `part`-th of the window.
-    fn window_share(&self, part: u64) -> u64 {
-        (self.settings.window_tokens / part).max(1)
+    /// Returns the tokens of the window divided by `divisor`.
+    fn window_fraction(&self, divisor: u64) -> u64 {
+        (self.settings.window_tokens / divisor).max(1)
     }
 }
 

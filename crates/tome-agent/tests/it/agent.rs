@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
+use tome_agent::event::{EventKind, Millis};
+use tome_agent::model::{CancelToken, ContentPart, ModelFailure};
 use tome_agent::{
     AgentError, AgentEvent, AgentLoop, AgentSettings, FinishReason, FnTool, Memory, MemoryToolSet,
     Toolbox,
 };
-use tome_llm::{CancelToken, ContentPart, ModelFailure};
-use tome_model::{EventKind, Millis};
 
 use crate::fixture::Fixture;
 use crate::paper::Paper;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tome_agent::event::EventKind;
+use tome_agent::model::{CancelToken, ModelFailure};
 use tome_agent::{
     AgentEvent, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow,
     Memory, MemoryToolSet, MemoryTools, Toolbox,
 };
-use tome_llm::{CancelToken, ModelFailure};
-use tome_model::EventKind;
 
 use crate::fixture::Fixture;
 use crate::paper::Paper;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tome_agent::model::{CancelToken, ChatMessage, ChatRequest, ContentPart};
+use tome_agent::summary::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 use tome_agent::{
     AgentError, AgentLoop, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow,
     FnTool, MemoryToolSet, Toolbox,
 };
-use tome_contents::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
-use tome_llm::{CancelToken, ChatMessage, ChatRequest, ContentPart};
 
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
@@ -80,7 +80,7 @@ fn ten_thousand_turns_take_no_more_space_than_sixty() {
     );
     let files = memory.notes.lock().unwrap().len();
     assert!(files > 500, "{files}");
-    assert!(agent.context().turns() <= 30);
+    assert!(agent.context().count_turns() <= 30);
 }
 
 #[test]

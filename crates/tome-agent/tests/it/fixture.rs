@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use tome_agent::event::{Clock, Millis, Zone};
 use tome_agent::{LocalMemory, LocalMemorySettings, SessionInfo};
-use tome_model::{Clock, Millis, Zone};
 
 pub struct Fixture {
     home: tempfile::TempDir,

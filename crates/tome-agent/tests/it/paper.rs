@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
+use tome_agent::event::{Event, Millis};
 use tome_agent::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
-use tome_engine::{ToolAnswer, ToolFailure};
-use tome_model::{Event, Millis};
+use tome_agent::{ToolAnswer, ToolFailure};
 
 pub struct Paper {
     who: SessionInfo,

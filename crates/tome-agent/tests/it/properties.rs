@@ -4,10 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use tome_agent::model::{
+    CancelToken, ChatResponse, ContentPart, ModelFailure, StopReason, ToolCall, Usage,
+};
 use tome_agent::{
     AgentLoop, AgentSettings, ContextSettings, ContextWindow, FnTool, MemoryToolSet, Toolbox,
 };
-use tome_llm::{CancelToken, ChatResponse, ContentPart, ModelFailure, StopReason, ToolCall, Usage};
 
 use crate::paper::Paper;
 use crate::script::{Script, check};

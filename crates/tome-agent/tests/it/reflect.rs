@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use tome_agent::event::{Event, EventKind, Tool};
+use tome_agent::model::{CancelToken, ChatResponse, ModelFailure};
 use tome_agent::{
     AgentError, AgentLoop, AgentSettings, ContextWindow, Memory, MemoryTools, ReflectionSettings,
     SessionActivity, SkipReason, find_skip_reason, reflect,
 };
-use tome_llm::{CancelToken, ChatResponse, ModelFailure};
-use tome_model::{Event, EventKind, Tool};
 
 use crate::fixture::Fixture;
 use crate::paper::Paper;
@@ -134,7 +134,7 @@ fn reflection_ends_after_its_rounds_and_reports_its_writes() {
     let read = || Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]));
     let (mut agent, _) = talked(&fixture, (0..9).map(|_| read()).collect());
     let done = agent.reflect(&CancelToken::default()).unwrap();
-    assert_eq!((done.rounds, done.hit_limit, done.written.len()), (5, true, 0));
+    assert_eq!((done.rounds, done.reached_limit, done.written.len()), (5, true, 0));
     let fixture = Fixture::new();
     let down = ModelFailure::Unreachable { message: "gone".to_owned() };
     let (mut agent, _) = talked(&fixture, vec![Ok(calls(&[("memory_write", FACT)])), Err(down)]);
@@ -169,7 +169,11 @@ fn the_transcript_is_trimmed_from_the_front_and_tools_are_fenced() {
     let tools: &dyn MemoryTools = &memory;
     reflect(&*model, tools, &settings, &events, memory.now(), &CancelToken::default()).unwrap();
     let sent = words(&model.last());
-    assert!(tome_text::budget_tokens(&sent) < 14_000, "{}", tome_text::budget_tokens(&sent));
+    assert!(
+        tome_text::estimate_tokens_conservatively(&sent) < 14_000,
+        "{}",
+        tome_text::estimate_tokens_conservatively(&sent)
+    );
     assert!(!sent.contains("message 0 ") && sent.contains("message 399 "));
     assert!(sent.contains("earlier messages are left out]"));
     let fenced = sent.split("TOOL fetch:").nth(1).unwrap();
@@ -267,7 +271,7 @@ fn reflection_retries_once_with_half_the_window() {
         });
         let stop = CancelToken::default();
         let done = reflect(&*model, &memory, &settings, &all, memory.now(), &stop).unwrap();
-        assert!(done.hit_limit && done.rounds > 1, "{done:?}");
+        assert!(done.reached_limit && done.rounds > 1, "{done:?}");
         let talks = model.requests.lock().unwrap();
         let size = |n: usize| words(&talks[n]).split("What happened:").nth(1).unwrap().len();
         assert!(size(1) < size(0) * 2 / 3, "{} {}", size(0), size(1));

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use tome_llm::{
+use tome_agent::model::{
     CancelToken, ChatModel, ChatRequest, ChatResponse, ChatRole, ContentPart, ModelFailure,
     StopReason, StreamEvent, ToolCall, Usage,
 };

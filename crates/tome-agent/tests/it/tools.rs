@@ -1,7 +1,7 @@
 //! Which tools a toolbox offers and runs.
 
+use tome_agent::model::{CancelToken, ToolCall};
 use tome_agent::{FnTool, Memory, MemoryToolSet, MemoryTools, Toolbox};
-use tome_llm::{CancelToken, ToolCall};
 
 use crate::fixture::Fixture;
 

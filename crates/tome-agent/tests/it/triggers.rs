@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tome_agent::model::{CancelToken, ChatResponse, ContentPart};
 use tome_agent::{AgentEvent, AgentLoop, AgentSettings, FnTool, MemoryToolSet, PlanTool, Toolbox};
-use tome_llm::{CancelToken, ChatResponse, ContentPart};
 
 use crate::fixture::Fixture;
 use crate::paper::Paper;

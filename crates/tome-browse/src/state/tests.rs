@@ -132,10 +132,10 @@ fn a_session_is_resumed_after_a_question() {
     browser.update(Input::Answer(request.clone(), answer.clone()));
     assert_eq!(press(&mut browser, KeyCode::Esc), [], "closes the question only");
     browser.update(Input::Answer(request, answer));
-    let print = Leave::Resume { command: command.clone(), is_run: false };
-    assert_eq!(press(&mut browser, KeyCode::Char('p')), [Effect::Leave(print)]);
-    let run = Leave::Resume { command, is_run: true };
-    assert_eq!(press(&mut browser, KeyCode::Enter), [Effect::Leave(run)]);
+    let print = BrowseExit::Resume { command: command.clone(), run_now: false };
+    assert_eq!(press(&mut browser, KeyCode::Char('p')), [Effect::Exit(print)]);
+    let run = BrowseExit::Resume { command, run_now: true };
+    assert_eq!(press(&mut browser, KeyCode::Enter), [Effect::Exit(run)]);
 }
 
 #[test]
@@ -213,13 +213,13 @@ fn more_entries_are_requested_near_the_end() {
 
 #[test]
 fn every_way_out_leaves() {
-    let quit = [Effect::Leave(Leave::Quit)];
+    let quit = [Effect::Exit(BrowseExit::Quit)];
     let control_c = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
     assert_eq!(browser("").0.update(Input::Key(control_c)), quit);
     assert_eq!(press(&mut browser("").0, KeyCode::Esc), quit);
     assert_eq!(press(&mut listed(), KeyCode::Esc), quit);
     assert_eq!(press(&mut listed(), KeyCode::Char('q')), quit);
-    assert_eq!(browser("").0.update(Input::Stop), [Effect::Leave(Leave::Stopped)]);
+    assert_eq!(browser("").0.update(Input::Stop), [Effect::Exit(BrowseExit::Stopped)]);
 }
 
 #[test]

@@ -61,7 +61,7 @@ pub(super) fn draw_search(frame: &mut Frame<'_>, area: Rect, browser: &Browser) 
     }
 }
 
-/// The number of entries, or that the search is under way.
+/// The number of items, or that the search is under way.
 fn count_label(browser: &Browser) -> String {
     let (count, more) = (browser.hits.items.len(), browser.hits.has_more);
     let (one, many) = match browser.kind {

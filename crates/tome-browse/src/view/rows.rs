@@ -95,7 +95,7 @@ fn item_line(item: &Item, columns: &Columns, is_chosen: bool, browser: &Browser)
     let text = truncate_end(&clean_text(&item.text), columns.text);
     let used = display_width(&text);
     match browser.page {
-        Page::Search => spans.extend(mark_spans(&text, &browser.marks, theme)),
+        Page::Search => spans.extend(mark_spans(&text, &browser.highlighter, theme)),
         Page::Contents => spans.push(Span::raw(text)),
     }
     // The chosen line is reversed over its whole width.

@@ -244,12 +244,12 @@ fn plan_steps(goal: &str, lesson: Option<&str>) -> Value {
 fn show_tool_result(turn: &OfflineTurn<'_>, tool: &str, arguments: Value) -> ChatResponse {
     match turn.last_call(tool) {
         None => turn.call_tools("", vec![(tool, arguments)]),
-        Some(done) => ChatResponse::from_text(strip_fence(&done.result.text)),
+        Some(done) => ChatResponse::from_text(drop_fence_lines(&done.result.text)),
     }
 }
 
-/// Removes the fence, which is meant for models.
-fn strip_fence(text: &str) -> String {
+/// Removes the lines of fences, which are meant for models.
+fn drop_fence_lines(text: &str) -> String {
     let is_fence =
         |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();

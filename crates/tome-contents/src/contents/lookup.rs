@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
-use tome_model::{FactKind, GripId, Level, Millis, Node, NodeId, Period, truncate_to};
+use tome_model::{
+    FactKind, GripId, Level, Millis, Node, NodeId, Period, parse_ulid_time, truncate_to,
+};
 
 use super::listing::node_not_found;
 use super::{Contents, ContentsEntry};
@@ -187,26 +189,6 @@ impl Contents {
     }
 }
 
-/// Characters of a ULID that hold its time, and all of them.
-const ULID_TIME_CHARS: usize = 10;
-const ULID_CHARS: usize = 26;
-
-/// The time of a ULID or of a prefix of one that holds the whole time. `None` for other texts.
-fn parse_ulid_time(text: &str) -> Option<Millis> {
-    const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    if !(ULID_TIME_CHARS..=ULID_CHARS).contains(&text.len()) {
-        return None;
-    }
-    let mut at_ms: u64 = 0;
-    for (index, c) in text.to_ascii_uppercase().chars().enumerate() {
-        let digit = DIGITS.find(c)? as u64;
-        if index < ULID_TIME_CHARS {
-            at_ms = at_ms.checked_mul(32)?.checked_add(digit)?;
-        }
-    }
-    Some(Millis(at_ms)).filter(|_| text.starts_with('0'))
-}
-
 /// Finds the events that the title of a node quotes; it may be those of several pieces of work.
 fn find_title_numbers(store: &Ledger, project: &str, node: &Node) -> Result<Vec<u64>, HomeError> {
     let mut numbers = Vec::new();
@@ -299,18 +281,4 @@ fn load_children(
         );
     }
     Ok(children)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_time_of_a_ulid_is_read() {
-        assert_eq!(parse_ulid_time("01KGR6Z9GP"), Some(Millis(1_770_339_149_334)));
-        assert_eq!(parse_ulid_time("01kgr6z9gpks"), Some(Millis(1_770_339_149_334)));
-        for other in ["01KGR6Z9G", "toc:day:2026-11-14", "419f42f0-2fa1", "zzzzzzzzzzzz"] {
-            assert_eq!(parse_ulid_time(other), None, "{other}");
-        }
-    }
 }

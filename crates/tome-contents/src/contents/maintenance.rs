@@ -7,7 +7,7 @@ use crate::{
     CONTENTS_PROJECTION, ContentsRebuildReport, ContentsVerifyReport, catch_up_contents,
     rebuild_contents, verify_contents,
 };
-use tome_home::{HomeError, Projection, ProjectionReport, SESSION_STATS_PROJECTION, Store};
+use tome_home::{HomeError, Projection, ProjectionReport, Store};
 
 /// Result of rebuilding the contents of one store.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub struct StoreVerifyResult {
     pub outcome: Result<ContentsVerifyReport, HomeError>,
 }
 
-/// Size of a store and progress of its projections.
+/// Size of a store and of the contents in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoreReport {
     /// Path of the store.
@@ -42,8 +42,6 @@ pub struct StoreReport {
     pub events: u64,
     /// Size on disk.
     pub disk_bytes: u64,
-    /// The projections that keep their cursors in it.
-    pub projections: Vec<ProjectionReport>,
     /// Nodes that are there.
     pub nodes: u64,
     /// Versions of all nodes, including removed ones.
@@ -67,6 +65,10 @@ impl Projection for Contents {
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         rebuild_contents(store, &self.settings, &*self.summarizer, &*self.clock)?;
         Ok(())
+    }
+
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        Ok(vec![ProjectionReport::from_cursor(CONTENTS_PROJECTION, store)?])
     }
 }
 
@@ -108,7 +110,7 @@ impl Contents {
         verify_contents(&store, &self.settings)
     }
 
-    /// Reports the size of all stores and the progress of their projections, without catching up first.
+    /// Reports the size of all stores and of their contents, without catching up first.
     pub fn store_reports(&self) -> Vec<StoreReport> {
         let paths = self.stores.list_paths();
         let reported = paths.iter().enumerate().map(|(done, path)| {
@@ -134,16 +136,6 @@ fn build_store_report(store: &Store) -> Result<StoreReport, HomeError> {
         disk_bytes: store.disk_bytes(),
         ..StoreReport::default()
     };
-    for name in [SESSION_STATS_PROJECTION, CONTENTS_PROJECTION] {
-        let cursor = store.cursor(name)?;
-        let behind = report.events.saturating_sub(cursor);
-        report.projections.push(ProjectionReport {
-            name,
-            cursor,
-            behind,
-            ..ProjectionReport::default()
-        });
-    }
     for project in store.contents_projects()? {
         for head in store.node_headers(&project, "", None) {
             let head = head?;

@@ -17,7 +17,7 @@ use tome_ledger::Ledger;
 use tome_model::{Clock, Level, Millis, NodeId, Zone};
 
 use crate::{ContentsSettings, Instructions, ListedInstruction, Summarizer};
-use tome_home::{HomeError, Projection, Stores};
+use tome_home::{HomeError, Projection, Stores, describe_unreadable};
 
 pub use entry::{ContentsEntry, Depth, ProjectShare};
 pub use listing::{ContentsListing, ContentsQuery, PageRequest, list_span};
@@ -142,10 +142,4 @@ impl Contents {
             None => store.contents_projects()?.iter().try_for_each(|root| visit(&store, root)),
         }
     }
-}
-
-/// Describes a skipped store: its path, unless the error names it, and the error.
-fn describe_unreadable(path: &Path, error: &HomeError) -> String {
-    let (path, why) = (path.display().to_string(), error.explained());
-    if why.contains(&path) { why } else { format!("{path}: {why}") }
 }

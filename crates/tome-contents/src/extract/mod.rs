@@ -2,13 +2,14 @@
 //! segment, collects their facts, and writes pages from them in fixed phrases.
 //!
 //! In order of reading: `language` separates the words of a message from code and logs; `commands`, `git` and
-//! `files` read tool calls; `turns` finds what was asked and objected and puts these together; `answers` finds
-//! conclusions. From turns, `facts` collects statements and drops what did not hold; `pages`
-//! chooses titles and writes bullets. How a call ended is decided in `commands::outcome`, how each command of a
+//! `files` read tool calls; `turns` finds requests and objections, and combines them with the tool calls;
+//! `answers` finds conclusions. From turns, `facts` collects statements and drops those that were overturned;
+//! `pages` chooses titles and writes bullets. How a call ended is decided in `commands::outcome`, how each command of a
 //! chain ended in `commands::command_run`; `commands::failures` finds the line that explains it.
 //!
-//! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
-//! say; a huge message costs no more than its head and tail, and a huge edit no more than its first lines.
+//! Guarantees: the same events give the same summary; a statement claims no more than its
+//! verbatim excerpts; a huge message costs no more than its head and tail, and a huge edit no more than its
+//! first lines.
 
 mod answers;
 mod calls;
@@ -30,7 +31,7 @@ use self::language::text::first_and_last_bytes;
 use self::pages::bullets::build_bullets;
 use self::pages::fallback_title::title_from_kinds;
 use self::pages::period_page;
-use self::pages::title::add_titles;
+use self::pages::segment_title::add_titles;
 use self::turns::changed_files::changed_files;
 use self::turns::reaction::{is_instruction, skip_lead_in};
 use super::{
@@ -45,15 +46,16 @@ pub(crate) use self::commands::packages::find_packages;
 pub(crate) use self::commands::renames::find_renames;
 pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub(crate) use self::facts::result_score::has_objection;
+pub use self::files::file_tool::{FileTool, PATH_FIELDS, tool_base_name};
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
 pub use self::git::commits::list_commits;
 pub use self::language::prose::prompt_text;
 pub(crate) use self::language::similarity::TermSet;
 pub(crate) use self::pages::draft_activity::read_activity;
+pub(crate) use self::pages::segment_title::{changes_subject, names_request};
 pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
-pub(crate) use self::pages::title::{changes_subject, names_request};
 pub use self::pages::work::{
     find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_own_request,
     strip_request,

@@ -23,7 +23,7 @@ pub(super) fn period_task(input: &RollupInput<'_>) -> String {
     format!(
         "The record is the summaries of the parts of {}, in order. Keep the most important of \
          them and leave the rest out; do not list them all.",
-        one_line(input.period)
+        clip_name(input.period)
     )
 }
 
@@ -91,7 +91,7 @@ pub(super) fn render_period(input: &RollupInput<'_>, tokens_max: u64) -> String 
 
 fn render_event(event: &Event) -> String {
     let who = match (event.kind, &event.tool) {
-        (EventKind::ToolResult, Some(tool)) => format!("tool {}", one_line(&tool.name)),
+        (EventKind::ToolResult, Some(tool)) => format!("tool {}", clip_name(&tool.name)),
         (EventKind::UserMessage, _) => "person".to_owned(),
         (EventKind::AssistantMessage | EventKind::AssistantStop, _) => "agent".to_owned(),
         (kind, _) => kind.as_str().replace('_', " "),
@@ -147,6 +147,6 @@ fn count_tokens(parts: &[String]) -> u64 {
 }
 
 /// Names are untrusted too: one line, at most 80 bytes.
-fn one_line(text: &str) -> String {
+fn clip_name(text: &str) -> String {
     tome_model::truncate_to(&collapse_whitespace(text), 80).to_owned()
 }

@@ -14,9 +14,9 @@ use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
+use super::BackupError;
 use super::partial::{LedgerMark, PartialBackup};
-use super::record::{BackupCounts, FORMAT, Record, RecordCounter, project_root};
-use super::{BackupError, files};
+use super::record::{BackupCounts, FORMAT, Record, RecordCounter, check_record, project_root};
 
 /// The first bytes of a skippable frame of zstd.
 const SKIPPABLE: [u8; 4] = [0x50, 0x2A, 0x4D, 0x18];
@@ -258,7 +258,7 @@ pub fn check_backup(
             if end.is_some() {
                 return Err(reader.damaged("a record follows the last one"));
             }
-            files::check_record(record)?;
+            check_record(record)?;
             counter.add(record);
             if let Record::End(expected) = record {
                 end = Some(*expected);

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tome_home::{HomeError, Store, StoreMode, layout, project_record_extends};
-use tome_model::Event;
+use tome_model::{Event, to_hex};
 
 use super::block::{BlockWriter, encode_line};
 use super::files::{self, FileOwner};
-use super::record::{Record, project_root, to_hex};
+use super::paths::HISTORY;
+use super::record::{Record, project_root};
 use super::{BackupCounts, BackupError, LedgerMark, PartialBackup};
 use crate::Engine;
 
@@ -279,13 +280,13 @@ fn push_notebook(
     folder: &Path,
 ) -> Result<(), BackupError> {
     let owner = FileOwner { project };
-    let history = folder.join(files::HISTORY);
+    let history = folder.join(HISTORY);
     if !history.is_file() && files::list_notes(folder).is_empty() {
         return Ok(());
     }
     let (project, name) = (project.map(str::to_owned), name.to_owned());
     writer.push(&Record::Notebook { project, folder: name })?;
-    files::push_file(writer, owner, files::HISTORY, &history)?;
+    files::push_file(writer, owner, HISTORY, &history)?;
     for note in files::list_notes(folder) {
         files::push_file(writer, owner, &note, &folder.join(&note))?;
     }

@@ -30,12 +30,15 @@ mod error;
 mod files;
 mod notebook_merge;
 mod partial;
+mod partial_reader;
+mod paths;
 mod record;
 mod restore;
 
 pub use block::{Block, BlockReader, check_backup};
 pub use error::BackupError;
 pub(crate) use notebook_merge::{copy_notebook, merge_notebook};
-pub use partial::{LedgerMark, PartialBackup, read_partial};
+pub use partial::{LedgerMark, PartialBackup};
+pub use partial_reader::read_partial;
 pub use record::{BackupCounts, Record};
 pub use restore::{RestoreCounts, Restorer};

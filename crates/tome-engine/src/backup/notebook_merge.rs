@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use tome_home::{HomeError, sync_folder, write_atomic};
 use tome_notebook::{Notebook, move_if_free};
 
-use super::files;
+use super::files::list_notes;
+use super::paths::{HISTORY, is_built};
 
 /// The outcome of one notebook.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,14 +42,14 @@ pub(crate) fn merge_notebook(
     staged: &Path,
 ) -> Result<MergedNotebook, HomeError> {
     let root = notebook.root().to_path_buf();
-    let notes = files::list_notes(staged);
+    let notes = list_notes(staged);
     if !root.exists() && history_folder.starts_with(&root) {
         if let Some(parent) = root.parent() {
             std::fs::create_dir_all(parent).map_err(HomeError::file("create", parent))?;
         }
         match move_if_free(staged, &root) {
             Ok(()) => {
-                let count = notes.iter().filter(|note| !files::is_built(note)).count() as u64;
+                let count = notes.iter().filter(|note| !is_built(note)).count() as u64;
                 sync_parents(&root).map_err(HomeError::file("sync", &root))?;
                 return Ok(MergedNotebook { notes: count, beside: 0 });
             }
@@ -70,9 +71,9 @@ pub(crate) fn copy_notebook(from: &Path, to: &Path) -> io::Result<bool> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let mut paths = files::list_notes(from);
-    if file_len(&from.join(files::HISTORY)).is_some() {
-        paths.push(files::HISTORY.to_owned());
+    let mut paths = list_notes(from);
+    if file_len(&from.join(HISTORY)).is_some() {
+        paths.push(HISTORY.to_owned());
     }
     for path in &paths {
         let goal = to.join(path);
@@ -91,16 +92,16 @@ fn merge_locked(
     staged: &Path,
     notes: &[String],
 ) -> io::Result<MergedNotebook> {
-    let (theirs, ours) = (staged.join(files::HISTORY), history_folder.join("history.jsonl"));
+    let (theirs, ours) = (staged.join(HISTORY), history_folder.join("history.jsonl"));
     let mut merged = MergedNotebook::default();
     match compare_histories(&ours, &theirs)? {
         Relation::Known => {}
         Relation::Continues(known) => {
             for note in notes {
                 let is_replaced = replace_note(root, staged, note)?;
-                merged.notes += u64::from(is_replaced && !files::is_built(note));
+                merged.notes += u64::from(is_replaced && !is_built(note));
             }
-            for note in files::list_notes(root) {
+            for note in list_notes(root) {
                 if !notes.contains(&note) {
                     std::fs::remove_file(root.join(&note))?;
                 }
@@ -141,8 +142,8 @@ fn add_notes(
         if !to.exists() {
             std::fs::rename(staged.join(note), &to)?;
             sync_parents(&to)?;
-            merged.notes += u64::from(!files::is_built(note));
-        } else if !is_same(&to, &staged.join(note))? && !files::is_built(note) {
+            merged.notes += u64::from(!is_built(note));
+        } else if !is_same(&to, &staged.join(note))? && !is_built(note) {
             let beside = to.with_extension("restored.md");
             if !beside.exists() {
                 std::fs::rename(staged.join(note), &beside)?;

@@ -4,13 +4,9 @@
 //! with those events. Everything else in a home can change; it comes after the events and is written
 //! again.
 
-use std::io::Read;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::BackupError;
-use super::block::{Block, BlockReader};
 use super::record::{Record, project_root};
 
 /// How far a ledger has been read.
@@ -45,39 +41,8 @@ pub struct PartialBackup {
     pub ledgers: Vec<LedgerMark>,
 }
 
-/// Reads an interrupted backup up to its last block of events, and verifies each block. `None` if nothing
-/// can be kept. Fails on files that are not backups, and on those of a later version.
-pub fn read_partial(from: impl Read) -> Result<Option<PartialBackup>, BackupError> {
-    let mut reader = BlockReader::new(from);
-    let mut partial = PartialBackup::default();
-    // Blocks without events are only worth keeping if events follow.
-    let mut kept = None;
-    loop {
-        let block = match reader.next_block() {
-            Ok(Some(block)) if is_before_rest(&block) => block,
-            // The process was interrupted here, or the disk has lost what follows.
-            Ok(_) | Err(BackupError::Truncated(_) | BackupError::Damaged { .. }) => {
-                return Ok(kept);
-            }
-            Err(error) => return Err(error),
-        };
-        let (blocks, last_sum) = reader.position();
-        partial.blocks = blocks;
-        last_sum.clone_into(&mut partial.last_sum);
-        partial.bytes += block.bytes.len() as u64;
-        for record in block.records {
-            partial.add(record);
-        }
-        if let Some(mark) = block.mark {
-            partial.ledgers.retain(|known| known.ledger != mark.ledger);
-            partial.ledgers.push(mark);
-            kept = Some(partial.clone());
-        }
-    }
-}
-
 impl PartialBackup {
-    fn add(&mut self, record: Record) {
+    pub(super) fn add(&mut self, record: Record) {
         match record {
             Record::Start { version, .. } => self.version = version,
             Record::Config { text } => self.config = Some(text),
@@ -93,13 +58,4 @@ impl PartialBackup {
     pub(crate) fn find_mark(&self, ledger: &str) -> Option<&LedgerMark> {
         self.ledgers.iter().find(|mark| mark.ledger == ledger)
     }
-}
-
-/// Whether a block holds events or comes before them.
-fn is_before_rest(block: &Block) -> bool {
-    block.records.iter().all(|record| match record {
-        Record::Start { .. } | Record::Config { .. } | Record::Project(_) => true,
-        Record::Event(_) => block.mark.is_some(),
-        _ => false,
-    })
 }

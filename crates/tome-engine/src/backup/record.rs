@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tome_model::{Event, Millis};
 
-use super::files::is_built;
+use super::BackupError;
+use super::paths::{belongs_to_notebook, check_path, is_built, is_kept_file, is_notebook_folder};
 
 /// The format of backups that this version writes, and the newest that it reads.
 pub(crate) const FORMAT: u64 = 1;
@@ -140,24 +141,29 @@ impl RecordCounter {
 }
 
 /// The root in the record of a project.
+/// Refuses records whose paths lead elsewhere.
+pub(crate) fn check_record(record: &Record) -> Result<(), BackupError> {
+    match record {
+        Record::Notebook { project, folder } => {
+            check_path(folder)?;
+            if is_notebook_folder(project.is_some(), folder) {
+                Ok(())
+            } else {
+                Err(BackupError::Path(folder.clone()))
+            }
+        }
+        Record::File { path, project, .. } => {
+            check_path(path)?;
+            if belongs_to_notebook(path) || is_kept_file(project.is_some(), path) {
+                Ok(())
+            } else {
+                Err(BackupError::Path(path.clone()))
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn project_root(project: &Value) -> &str {
     project.get("root").and_then(Value::as_str).unwrap_or_default()
-}
-
-pub(crate) fn to_hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
-}
-
-pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
-        return None;
-    }
-    let digits = text.as_bytes().chunks(2);
-    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }

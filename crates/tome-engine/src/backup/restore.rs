@@ -7,13 +7,13 @@ use std::sync::Arc;
 
 use tome_home::{HomeError, NotebookOwner, sync_folder};
 use tome_ledger::DedupEntry;
-use tome_model::{Event, Scope};
+use tome_model::{Event, Scope, from_hex};
 use tome_notebook::{Notebook, move_if_free};
 
 use super::BackupError;
-use super::files::{self, check_record, is_kept_file};
 use super::notebook_merge::{MergedNotebook, merge_notebook};
-use super::record::{Record, from_hex};
+use super::paths::{check_path, is_kept_file};
+use super::record::{Record, check_record};
 use crate::{Engine, parse_spool_line};
 
 /// The outcome of a restore so far.
@@ -232,6 +232,6 @@ fn open_notebook(
         let owner = NotebookOwner { scope, cwd: Some(root.to_owned()), session: None };
         return Ok(engine.notebooks().open(&owner)?);
     }
-    debug_assert!(files::check_path(name).is_ok());
+    debug_assert!(check_path(name).is_ok());
     Ok(Arc::new(Notebook::new(scope, folder, Arc::clone(engine.clock()))))
 }

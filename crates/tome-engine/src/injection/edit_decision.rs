@@ -11,8 +11,8 @@ use tome_topics::{FileDecision, resolve_repository_path, subject_words};
 
 use super::Injector;
 use super::compose::InjectionText;
-use super::nudge::render_nudge;
 use super::token_budget::TokenBudget;
+use super::trigger_text::render_short_injection;
 use crate::quote::quote_line;
 use tome_home::{HomeError, Store};
 
@@ -163,7 +163,7 @@ impl Injector {
         TEXT_CHARS.iter().find_map(|chars_max| {
             let text = quote_line(&text, *chars_max);
             let line = format!("{who} {day} on {name}: {text} [#{}]", decision.fact.number);
-            render_nudge("decision", &line, budget)
+            render_short_injection("decision", &line, budget)
         })
     }
 }

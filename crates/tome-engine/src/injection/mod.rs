@@ -1,7 +1,7 @@
 //! Builds the text that Tome injects into an agent's context, within a hard token budget.
 //!
 //! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out.
-//! `start_text`, `resume`, `hints`, `nudge`, `edit_decision`, `subagent` and `rules` define the texts;
+//! `start_text`, `resume`, `hints`, `trigger_text`, `edit_decision`, `subagent` and `rules` define the texts;
 //! `session_state`, `open_work` and `known` describe a session. `gather` reads the sources, `injector`
 //! puts the steps together, `injection_state`
 //! stores what a session was given, and `injection_log` logs injections. Deadlines are the caller's:
@@ -15,7 +15,6 @@ mod injection_log;
 mod injection_state;
 mod injector;
 mod known;
-mod nudge;
 mod open_work;
 mod resume;
 mod rules;
@@ -26,6 +25,7 @@ mod subagent;
 #[cfg(test)]
 mod tests;
 mod token_budget;
+mod trigger_text;
 
 pub use compose::InjectionText;
 pub use edit_decision::{DECISION_TOKENS_MAX, EditLookup, FileEdit};
@@ -38,10 +38,10 @@ pub use injection_log::damage_of_injections;
 pub use injection_state::{SessionHints, SubagentTask};
 pub use injector::Injector;
 pub use known::{EarlierWork, KnownFacts};
-pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
 pub use resume::{ResumeParts, render_resume};
 pub use rules::memory_rules;
 pub use session_state::SessionState;
 pub use start_text::{FactFile, NoteLine, StartParts, render_rules, render_start};
 pub use subagent::{SUBAGENT_TOKENS_MAX, render_subagent};
 pub use token_budget::TokenBudget;
+pub use trigger_text::{PLAN_TOKENS_MAX, render_plan_lessons, render_short_injection};

@@ -326,11 +326,10 @@ impl SessionEvents {
                     (_, true) => String::new(),
                     (_, false) => format!(
                         " ({words}{})",
-                        call.reason.map(|why| format!(": {why}")).unwrap_or_default()
+                        call.reason.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
                     ),
                 };
-                let mark = if call.command.is_some() { "$ " } else { "" };
-                Some(format!("{mark}{}{ended}", call.line))
+                Some(format!("{}{}{ended}", call.prompt_mark(), call.line))
             })
             .take(CALLS_MAX)
             .collect();

@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use tome_text::{is_display_control, is_invisible};
+
 /// Tags to break, `_` written as `-`, in addition to everything that begins with one of
 /// [`TAG_PREFIXES`].
 const TAGS: [&str; 34] = [
@@ -77,7 +79,7 @@ pub fn neutralize_markers(text: &str) -> Cow<'_, str> {
 
 /// Removes escape sequences and replaces other control characters.
 fn strip_controls(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_control_like) {
+    if !text.chars().any(is_display_control) {
         return Cow::Borrowed(text);
     }
     let mut kept = String::with_capacity(text.len());
@@ -90,19 +92,12 @@ fn strip_controls(text: &str) -> Cow<'_, str> {
             _ if escape > 0 => {}
             '\r' if after.starts_with('\n') => {}
             '\r' => kept.push('\n'),
-            c if is_control_like(c) => kept.push('\u{fffd}'),
+            c if is_display_control(c) => kept.push('\u{fffd}'),
             c => kept.push(c),
         }
         rest = after;
     }
     Cow::Owned(kept)
-}
-
-/// Control characters except newline and tab, bidirectional overrides, and tag characters.
-fn is_control_like(c: char) -> bool {
-    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let is_tag = matches!(c, '\u{e0000}'..='\u{e007f}');
-    (c.is_control() && c != '\n' && c != '\t') || turns || is_tag
 }
 
 /// Length in bytes of the complete escape sequence at the start of a text, or 0.
@@ -360,14 +355,6 @@ fn parse_escaped_bracket(text: &str) -> Option<(char, usize)> {
         .into_iter()
         .find(|(written, _)| is_there(written))
         .map(|(written, sign)| (sign, written.len()))
-}
-
-/// Zero-width characters.
-fn is_invisible(c: char) -> bool {
-    matches!(c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}'
-        | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
 /// Maps a look-alike to its ASCII character, in lower case; other characters are unchanged.

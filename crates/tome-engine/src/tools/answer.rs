@@ -4,12 +4,17 @@ use serde_json::{Value, json};
 use tome_model::truncate_to;
 use tome_notebook::{NotebookError, WrittenNote};
 
+pub(super) use tome_text::truncate_bytes;
+
 use super::{ToolAnswer, ToolFailure};
 use tome_home::HomeError;
 use tome_recall::RecallError;
 
 /// An error stays short, however long the path or text it mentions.
 const ERROR_BYTES_MAX: usize = 4_000;
+
+/// The result of a tool, or of a step of one.
+pub(super) type Result<T> = std::result::Result<T, ToolError>;
 
 #[derive(Debug)]
 pub(super) struct ToolError {
@@ -149,14 +154,6 @@ pub(super) fn insert_field(object: &mut Value, name: &str, value: Value) {
     if let Value::Object(fields) = object {
         fields.insert(name.to_owned(), value);
     }
-}
-
-/// Truncates a text to `bytes_max` bytes and adds `…`.
-pub(super) fn truncate_bytes(text: &str, bytes_max: usize) -> String {
-    if text.len() <= bytes_max {
-        return text.to_owned();
-    }
-    format!("{}…", truncate_to(text, bytes_max))
 }
 
 /// Returns the first characters of a text and its length in characters.

@@ -11,14 +11,12 @@ mod view;
 use tome_model::Scope;
 use tome_notebook::Notebook;
 
-use super::answer::{ToolError, truncate_bytes};
+use super::answer::{Result, ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::{ToolAnswer, ToolFailure};
 
 use path::MemoryPath;
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 pub(super) fn memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let command = args.require_text(&["command"])?;

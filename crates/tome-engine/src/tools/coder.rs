@@ -5,12 +5,10 @@ use tome_notebook::limits::LESSONS_MAX;
 use tome_notebook::{LessonDraft, LessonKind, StoreDecision, StoredLesson};
 
 use super::ToolAnswer;
-use super::answer::{ToolError, truncate_bytes};
+use super::answer::{Result, ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use crate::lessons::{CODER_NOTEBOOK, LessonQuery, LessonRecall, RecalledLesson, recall_lessons};
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 /// Bytes of a question repeated in the answer.
 const ECHOED_QUERY_BYTES_MAX: usize = 500;

@@ -11,7 +11,7 @@ use tome_model::{Agent, GripId, Level, NodeId};
 use tome_text::estimate_tokens;
 
 use super::ToolAnswer;
-use super::answer::{ToolError, insert_field, truncate_bytes};
+use super::answer::{Result, ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use render::{TITLE_BYTES_MAX, entry_json, render_bullet_time, render_entry, render_tree};
@@ -25,8 +25,6 @@ pub(super) use events::{
     expand_grip, get_events, join_event_texts, render_cited, render_events, render_expanded_grip,
     render_numbered,
 };
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 /// Bytes of an answer's lines, about 4,000 tokens.
 const ANSWER_BYTES_MAX: usize = 16_000;

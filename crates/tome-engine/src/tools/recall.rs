@@ -10,6 +10,8 @@ mod render;
 mod tests;
 mod timeline;
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use tome_model::{Agent, InvalidInput, Millis, truncate_to};
 
@@ -38,7 +40,7 @@ const SKIP_MAX: usize = 1_000;
 const TOKENS_DEFAULT: usize = 400;
 /// Defaults of a timeline, which has a short line per turn.
 const TIMELINE_HITS_DEFAULT: usize = 24;
-const TIMELINE_TOKENS_DEFAULT: usize = 800;
+const TIMELINE_TOKENS_DEFAULT: usize = 1_200;
 const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
@@ -46,6 +48,9 @@ const TOKENS_MAX: usize = 8_000;
 const INSTRUCTIONS_MAX: usize = 2;
 const INSTRUCTIONS_LISTED_MAX: usize = 20;
 const INSTRUCTION_CHARS_MAX: usize = 160;
+
+/// Days named on which there are results outside of the time asked for.
+const DAYS_OUTSIDE_MAX: usize = 3;
 
 /// Characters of a topic's label.
 const TOPIC_CHARS_MAX: usize = 80;
@@ -90,18 +95,19 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
     let format = pack::AnswerFormat {
         query: &recall_query.text,
-        topic: find_shared_topic(call, &recall_query, &answer),
+        // Names a command, for people only.
+        topic: if is_quoted { None } else { find_shared_topic(call, &recall_query, &answer) },
         skip,
         tokens_max: tokens_max - fence,
         is_quoted,
     };
-    let instructions = match skip {
+    let mut notes = match skip {
         0 => find_instructions(call, &recall_query, &answer),
         _ => Vec::new(),
     };
-    let timeline = is_timeline.then(|| timeline::pack_timeline(&answer, &instructions, &format));
-    let packed =
-        timeline.flatten().unwrap_or_else(|| pack::pack_answer(&answer, &instructions, &format));
+    notes.extend(find_outside_time(call, &recall_query, &answer)?);
+    let timeline = is_timeline.then(|| timeline::pack_timeline(&answer, &notes, &format));
+    let packed = timeline.flatten().unwrap_or_else(|| pack::pack_answer(&answer, &notes, &format));
     let turns = answer.turns();
     let (more, next) = pack::count_more(&answer, &turns, packed.turns);
     let is_shown = |turn: &&Vec<&RecallHit>| {
@@ -115,6 +121,27 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     insert_field(&mut json, "cursor", cursor.into());
     insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::from_text(packed.text, json))
+}
+
+/// If nothing is found within the time asked for, says when the best results outside of it are from.
+fn find_outside_time(
+    call: &ToolInvocation<'_>,
+    query: &RecallQuery,
+    answer: &RecallAnswer,
+) -> Result<Option<String>> {
+    let is_limited = query.filter.from.is_some() || query.filter.to.is_some();
+    if !is_limited || !answer.hits.is_empty() || query.limits.skip > 0 {
+        return Ok(None);
+    }
+    let mut anytime = query.clone();
+    (anytime.filter.from, anytime.filter.to) = (None, None);
+    let found = call.recall()?.search(&anytime)?;
+    let days: BTreeSet<String> =
+        found.hits.iter().filter_map(|hit| hit.at).map(render::render_day).collect();
+    let days: Vec<String> = days.into_iter().take(DAYS_OUTSIDE_MAX).collect();
+    let note =
+        || format!("(outside of that time there are results, such as of {})", days.join(", "));
+    Ok((!days.is_empty()).then(note))
 }
 
 /// A line on the topic that two or more hits belong to.

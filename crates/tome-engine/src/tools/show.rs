@@ -31,7 +31,7 @@ const WHOLE_BYTES_MAX: usize = 48_000;
 /// Events shown on either side of the cited one.
 const AROUND_MAX: usize = 50;
 /// Bytes shown of the events of a turn: the cited one, other messages, other steps.
-const CITED_BYTES_MAX: usize = 4_000;
+const CITED_BYTES_MAX: usize = 8_000;
 const MESSAGE_BYTES_MAX: usize = 700;
 /// The same of the answer that ends the turn: its beginning, and its end, which concludes.
 const ANSWER_HEAD_BYTES: usize = 700;

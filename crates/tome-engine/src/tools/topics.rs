@@ -7,13 +7,11 @@ use tome_model::Millis;
 use tome_text::estimate_tokens;
 use tome_topics::{FileLookup, PageFact, ProblemState, Topic, TopicKind, TopicMap, TopicPage};
 
-use super::answer::{ToolError, insert_field, truncate_bytes};
+use super::answer::{Result, ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::{ToolAnswer, ToolFailure};
 use crate::topics::path_in_project;
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 /// Topics in one answer.
 const TOPICS_MAX: usize = 10;

@@ -213,21 +213,6 @@ impl Topics {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of the projection of a store.
-    pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
-        let log = self.log(store);
-        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.refresh()?;
-        Ok(ProjectionReport {
-            name: TOPICS_PROJECTION,
-            cursor: log.cursor(),
-            behind: if log.cursor() == store.last_node_change()? { 0 } else { 1 },
-            entries: Some(log.segments()),
-            disk_bytes: log.disk_bytes(),
-            ..ProjectionReport::default()
-        })
-    }
-
     /// Forgets what is in memory about stores that are no longer open.
     pub fn close_unused(&self) {
         self.logs
@@ -424,6 +409,20 @@ impl Projection for Topics {
         drop(log);
         self.lock_cache().require_clustering(store.path());
         self.cluster_due(store, &|| false)
+    }
+
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        Ok(vec![ProjectionReport {
+            name: TOPICS_PROJECTION,
+            cursor: log.cursor(),
+            behind: if log.cursor() == store.last_node_change()? { 0 } else { 1 },
+            entries: Some(log.segments()),
+            disk_bytes: log.disk_bytes(),
+            ..ProjectionReport::default()
+        }])
     }
 }
 

@@ -10,7 +10,7 @@ pub(super) const RECENT_EVENTS_MAX: usize = 64;
 /// Text of a plan: enough for recall to find related lessons.
 pub(super) const PLAN_TEXT_BYTES_MAX: usize = 1_000;
 
-/// One step of it, so that a long first step leaves space for the others.
+/// Text of one step of a plan, so that a long first step leaves space for the others.
 pub(super) const STEP_BYTES_MAX: usize = 160;
 
 /// Tasks tracked individually. More are only counted, since no person reads such a list.
@@ -22,11 +22,11 @@ pub(super) const PARSED_BYTES_MAX: usize = 64 * 1024;
 /// Bytes of a prompt checked for frustration: beyond that are pasted logs and files.
 pub(super) const FRUSTRATION_BYTES_MAX: usize = 4 * 1024;
 
-/// How far before a numbered list a cue may be that makes it a plan.
+/// Maximum distance between a numbered list and the cue before it that marks it as a plan.
 pub(super) const LEAD_BYTES_MAX: usize = 400;
 
-/// Tool calls that count as a round, for an agent that works long without a prompt.
-pub(super) const ROUND_TOOL_CALLS: u32 = 25;
+/// Tool calls after which a long turn counts as another round.
+pub(super) const LONG_TURN_TOOL_CALLS: u32 = 25;
 
 /// Rounds at the start of a session without a reminder.
 pub(super) const ROUNDS_MIN: u32 = 3;

@@ -20,7 +20,7 @@
 //! no effect, unless `RECENT_EVENTS_MAX` others came in between. The state contains words of the
 //! plan (at most two kilobytes), so events must be redacted first.
 //!
-//! This module reads no notes and injects nothing; `texts` has the wording of the nudges.
+//! This module reads no notes and injects nothing; `texts` has the wording.
 
 mod compact_text;
 mod dedup;

@@ -7,13 +7,14 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::Value;
+use tome_contents::tool_base_name;
 use tome_model::{Tool, truncate_to};
 
 use super::compact_text::append_step;
 use super::limits::{LEAD_BYTES_MAX, PARSED_BYTES_MAX};
 use super::plan_list::{PlanList, is_done, step_text};
 use super::tasks::TaskList;
-use super::tool_calls::{text_field, tool_name};
+use super::tool_calls::text_field;
 use super::{sql, steps};
 
 #[derive(Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(super) fn parse_tool_call(tool: &Tool, tasks: &mut TaskList) -> Option<Detec
             PlanList::Text(text) => parse_text_list(text),
         };
     }
-    match tool_name(tool).as_str() {
+    match tool_base_name(&tool.name).as_str() {
         "exitplanmode" | "exit_plan_mode" => {
             let plan = text_field(&tool.input, &["plan"])
                 .or_else(|| text_field(&tool.output, &["plan"]))?;

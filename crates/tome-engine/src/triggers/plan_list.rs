@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
+use tome_contents::tool_base_name;
 use tome_model::{Tool, truncate_to};
 
 use super::limits::PARSED_BYTES_MAX;
-use super::tool_calls::{text_field, tool_name};
+use super::tool_calls::text_field;
 
 /// Tools that write a whole plan, lowercase and without a server prefix.
 const PLAN_TOOLS: [&str; 5] =
@@ -27,7 +28,7 @@ pub(crate) enum PlanList<'a> {
 impl<'a> PlanList<'a> {
     /// Returns the plan that a call wrote; `None` if it is not a call of a plan tool.
     pub(crate) fn from_call(tool: &'a Tool) -> Option<Self> {
-        if !PLAN_TOOLS.contains(&tool_name(tool).as_str()) {
+        if !PLAN_TOOLS.contains(&tool_base_name(&tool.name).as_str()) {
             return None;
         }
         let list = LIST_FIELDS.iter().find_map(|name| tool.input.get(name)).unwrap_or(&tool.input);

@@ -6,13 +6,13 @@
 //! | unprompted | over 0.7 / over 0.4 / less | + 3 / + 2 / + 1 |
 //! | after a reminder | over 0.6 / over 0.3 / less | − 1 / − 2 / − 3 |
 //!
-//! A round is a prompt and everything up to the next; in a long loop also every `ROUND_TOOL_CALLS`
-//! tool calls. The round of a write does not count as one without.
+//! A round is a turn, a prompt and everything up to the next; a long turn counts as another round after
+//! every `LONG_TURN_TOOL_CALLS` tool calls. The round of a write does not count as one without.
 
 use serde::{Deserialize, Serialize};
 
 use super::TriggerSettings;
-use super::limits::{ROUND_TOOL_CALLS, ROUNDS_MIN, ROUNDS_SILENT, WRITES_MIN};
+use super::limits::{LONG_TURN_TOOL_CALLS, ROUNDS_MIN, ROUNDS_SILENT, WRITES_MIN};
 
 /// The reminder interval of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +47,7 @@ impl ReminderPace {
 
     pub(super) fn on_tool_call(&mut self) {
         self.tool_calls = self.tool_calls.saturating_add(1);
-        if self.tool_calls >= ROUND_TOOL_CALLS {
+        if self.tool_calls >= LONG_TURN_TOOL_CALLS {
             self.tool_calls = 0;
             self.count_round();
         }

@@ -1,7 +1,7 @@
 //! The trigger state of one session, and its transitions.
 //!
 //! Serialized as JSON with a `version`. An unknown version or unreadable bytes start over: at worst
-//! a nudge too many or too few, never an error.
+//! an injection too many or too few, never an error.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{EventKind, Tool, strip_injections};

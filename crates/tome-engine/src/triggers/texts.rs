@@ -1,4 +1,4 @@
-//! The wording of the nudges, and their recognition when they come back: some agents pass the
+//! The wording of the trigger texts, and their recognition when they come back: some agents pass the
 //! reason of a stop hook on as if the user had typed it.
 //!
 //! Phrased as facts and requests, because agents are trained to distrust orders from hooks. The

@@ -2,18 +2,10 @@
 //! overview.
 
 use serde_json::Value;
+use tome_contents::{FileTool, PATH_FIELDS, tool_base_name};
 use tome_model::{Tool, truncate_to};
 
 use super::limits::PARSED_BYTES_MAX;
-
-/// Tools of agents that change files, lowercase.
-#[rustfmt::skip]
-const EDIT_TOOLS: [&str; 22] = [
-    "edit", "multiedit", "multi_edit", "notebookedit", "write", "write_file", "write_to_file",
-    "create", "create_file", "replace", "str_replace", "replace_string_in_file", "insert",
-    "insert_edit_into_file", "edit_file", "smart_edit", "delete_file", "delete",
-    "str_replace_editor", "str_replace_based_edit_tool", "apply_patch", "patch",
-];
 
 #[rustfmt::skip]
 const SHELL_TOOLS: [&str; 8] = [
@@ -34,18 +26,14 @@ const NOTE_WRITE_TOOLS: [&str; 4] =
 const OVERVIEW: &str = "overview.md";
 const OVERVIEW_FILE: &str = "working-memory/overview.md";
 
-/// A tool's name in lowercase, without a server prefix.
-pub(super) fn tool_name(tool: &Tool) -> String {
-    let name = truncate_to(&tool.name, 200).to_lowercase();
-    name.rsplit("__").next().unwrap_or_default().to_owned()
-}
-
 /// Whether a call changed files.
 pub(super) fn is_edit(tool: &Tool) -> bool {
-    let name = tool_name(tool);
+    let name = tool_base_name(&tool.name);
     match text_field(&tool.input, &["command"]) {
         Some("view") if name.starts_with("str_replace_") => false,
-        _ if EDIT_TOOLS.contains(&name.as_str()) => is_file_edit(tool, &name),
+        _ if FileTool::from_name(&name).is_some_and(|kind| kind != FileTool::Read) => {
+            is_file_edit(tool, &name)
+        }
         _ => shell_command(tool)
             .is_some_and(|typed| EDIT_COMMANDS.iter().any(|edit| typed.contains(edit))),
     }
@@ -90,13 +78,9 @@ pub(super) fn writes_overview(tool: &Tool) -> bool {
 
 /// The path or patch of an edit.
 fn edited_path(tool: &Tool) -> &str {
-    #[rustfmt::skip]
-    const FIELDS: [&str; 8] = [
-        "file_path", "filePath", "path", "absolute_path", "target_file", "patch", "input",
-        "patchText",
-    ];
-    let patch = tool.input.as_str().or_else(|| text_field(&tool.input, &["command"]));
-    let named = text_field(&tool.input, &FIELDS).or(patch).unwrap_or_default();
+    let patch = || text_field(&tool.input, &["patch", "input", "patchText", "command"]);
+    let named = text_field(&tool.input, &PATH_FIELDS).or_else(|| tool.input.as_str());
+    let named = named.or_else(patch).unwrap_or_default();
     truncate_to(named, PARSED_BYTES_MAX)
 }
 
@@ -109,7 +93,7 @@ fn is_tome_tool(tool: &Tool, own: &str) -> bool {
 
 /// The command of a shell call.
 fn shell_command(tool: &Tool) -> Option<&str> {
-    let is_shell = SHELL_TOOLS.contains(&tool_name(tool).as_str());
+    let is_shell = SHELL_TOOLS.contains(&tool_base_name(&tool.name).as_str());
     let typed = match tool.input.get("command").or_else(|| tool.input.get("cmd"))? {
         Value::String(typed) => typed.as_str(),
         // `["bash", "-lc", "…"]`

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tome_engine::{Engine, EngineSettings};
+use tome_engine::{Caller, Engine, EngineSettings, ToolAnswer};
 use tome_finder::Embedder;
-use tome_home::{Home, HomeError, NotebookOwner};
+use tome_home::{Home, HomeError, NotebookOwner, StoreMode};
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::{Actor, Author};
 use tome_recall::{RecallAnswer, RecallFilter, RecallLimits, RecallQuery, RecallScope, Tier};
@@ -18,6 +18,8 @@ pub const NOW: Millis = Millis(1_774_432_800_000);
 pub const MINUTE_MS: u64 = 60_000;
 /// Base of the timelines, on the same day.
 pub const MORNING_MS: u64 = NOW.0 - 6 * 60 * MINUTE_MS;
+/// 2026-03-15T09:30:00Z, a Sunday before the other timelines.
+pub const SUNDAY_MS: u64 = NOW.0 - (10 * 24 * 60 + 30) * MINUTE_MS;
 /// The root of the project.
 pub const ROOT: &str = "/app";
 /// Maximum rounds of catching up. One round may find another index outdated, so there are several.
@@ -49,6 +51,13 @@ impl EngineFixture {
     pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Self {
         let folder = temporary_folder();
         let settings = EngineSettings { embedder, ..settings(&folder) };
+        Self { engine: Engine::open(settings, Arc::new(Fixed)).unwrap(), folder }
+    }
+
+    /// A home with its events in this kind of stores.
+    pub fn with_mode(store_mode: StoreMode) -> Self {
+        let folder = temporary_folder();
+        let settings = EngineSettings { store_mode, ..settings(&folder) };
         Self { engine: Engine::open(settings, Arc::new(Fixed)).unwrap(), folder }
     }
 
@@ -98,6 +107,44 @@ impl EngineFixture {
     /// The home folder.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
+    }
+
+    /// Returns a folder of this name beside the home; creates it if it is missing.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        path.canonicalize().unwrap()
+    }
+
+    /// Writes a file beside the home.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Calls a tool from session `s1` in the project. The text has no fence.
+    pub fn call_tool(&self, tool: &str, arguments: &Value) -> ToolAnswer {
+        self.call_tool_from(Some("s1"), tool, arguments)
+    }
+
+    /// Calls a tool from a session in the project, or from an agent that does not tell its session.
+    pub fn call_tool_from(
+        &self,
+        session: Option<&str>,
+        tool: &str,
+        arguments: &Value,
+    ) -> ToolAnswer {
+        let caller = Caller {
+            cwd: Some(ROOT.to_owned()),
+            agent: Some("codex".into()),
+            session: session.map(str::to_owned),
+            ..Caller::default()
+        };
+        let tools = self.engine.tools().unwrap();
+        let mut answer = tools.call(tool, &arguments.to_string(), &caller).unwrap();
+        answer.text = tome_engine::strip_fence(&answer.text).to_owned();
+        answer
     }
 
     /// The project's folder in the home.

@@ -3,11 +3,14 @@
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
+use serde_json::json;
 use tome_engine::{Intake, Sealer};
-use tome_home::{Home, StoreMode, Stores};
+use tome_home::{EventQuery, Home, StoreMode, Stores};
 use tome_ledger::StorageEngine;
 use tome_model::{Clock, EventLine, Millis, SystemClock};
 use tome_redact::Redactor;
+
+use crate::engine_fixture::{EngineFixture, SUNDAY_MS};
 
 fn prompt_line(id: &str) -> EventLine {
     EventLine {
@@ -112,4 +115,51 @@ fn events_record_their_branch_and_worktree() {
         let worktree = worktree.strip_prefix(&format!("{}/", root.display())).unwrap_or(worktree);
         assert_eq!((field("branch").unwrap_or_default(), worktree), expected, "{cwd} {kind}");
     }
+}
+
+#[test]
+fn a_time_may_be_rfc_3339_or_milliseconds() {
+    let fixture = EngineFixture::new();
+    for (id, at) in [
+        ("ms", json!(SUNDAY_MS)),
+        ("utc", json!("2026-03-15T09:30:00Z")),
+        ("offset", json!("2026-03-15T10:30:00+01:00")),
+        ("digits", json!(SUNDAY_MS.to_string())),
+    ] {
+        fixture.ingest([json!({"id": id, "at": at})]);
+        let event = fixture.engine.stores().find_event(id, None).unwrap();
+        assert_eq!(event.at, Millis(SUNDAY_MS), "{id}");
+    }
+}
+
+#[test]
+fn roles_follow_the_kind() {
+    let fixture = EngineFixture::new();
+    for (kind, role) in [
+        ("user_message", "user"),
+        ("assistant_message", "assistant"),
+        ("assistant_stop", "assistant"),
+        ("subagent_stop", "assistant"),
+        ("tool_result", "tool"),
+        ("session_start", "system"),
+        ("subagent_start", "system"),
+        ("session_end", "system"),
+        ("compaction", "system"),
+        ("unknown", "system"),
+    ] {
+        fixture.ingest([json!({"id": kind, "kind": kind})]);
+        let event = fixture.engine.stores().find_event(kind, None).unwrap();
+        assert_eq!(event.role.as_str(), role, "{kind}");
+    }
+}
+
+#[test]
+fn a_stored_event_is_never_changed() {
+    let fixture = EngineFixture::new();
+    fixture.ingest([json!({"id": "a", "at": 1_000, "text": "as it was"})]);
+    fixture.ingest([json!({"id": "a", "at": 2_000, "text": "something else"})]);
+    let query = EventQuery { events_max: 10, bytes_max: usize::MAX, ..EventQuery::default() };
+    let events = fixture.engine.stores().query_events(&query).unwrap().events;
+    assert_eq!(events.len(), 1, "{events:?}");
+    assert_eq!((events[0].text.as_str(), events[0].at), ("as it was", Millis(1_000)));
 }

@@ -9,11 +9,16 @@
 )]
 
 mod backup;
+mod citations;
+mod contents;
+mod edit_decisions;
 mod engine_fixture;
 mod intake;
 mod lessons;
 mod lessons_data;
 mod notebooks;
+mod projects;
+mod prompt_hints;
 mod reading;
 mod recall_answers;
 mod recall_deep;
@@ -24,6 +29,7 @@ mod recall_races;
 mod recall_rebuild;
 mod session_transcript;
 mod spool;
+mod start_texts;
 mod tools;
 mod topics;
 mod triggers;

@@ -262,6 +262,36 @@ fn a_time_is_answered_by_the_pages_that_fit_its_length() {
     assert_eq!(pages, ["toc:month:2026-03", "toc:day:2026-02-13"]);
 }
 
+#[test]
+fn a_day_is_answered_by_its_page_or_by_the_work_of_one_agent() {
+    let fixture = EngineFixture::new();
+    let day = NOW.0 - 2 * DAY_MS;
+    store_event(&fixture, "s1", 0, day, "user_message", "Please keep the changelog short.");
+    store_event(
+        &fixture,
+        "s1",
+        1,
+        day + MINUTE_MS,
+        "assistant_stop",
+        "The changelog is short now.",
+    );
+    let citations = |text: &str, agents: &[&str]| -> Vec<String> {
+        let mut query = fixture.query(text);
+        query.filter.agents = agents.iter().map(|agent| (*agent).to_owned()).collect();
+        fixture.search(&query).hits.into_iter().map(|hit| hit.citation).collect()
+    };
+    for query in ["2026-03-23", "what did we do on 2026-03-23"] {
+        assert_eq!(citations(query, &[]), ["toc:day:2026-03-23"], "{query}");
+        let of_agent = citations(query, &["codex"]);
+        assert!(of_agent[0].starts_with("toc:segment:"), "{query}: {of_agent:?}");
+        assert_eq!(citations(query, &["gemini"]), Vec::<String>::new(), "{query}");
+    }
+    assert_eq!(citations("what happened on 2019-02-03", &[]), Vec::<String>::new());
+    // Any other words in the query are searched for.
+    let found = citations("changelog 2026-03-23", &[]);
+    assert!(found[0].contains("messages.jsonl#L"), "{found:?}");
+}
+
 /// Two sessions that give two values of one thing, as the user or the agent says them.
 fn store_two_values(kind: &str) -> EngineFixture {
     let fixture = EngineFixture::new();

@@ -175,8 +175,8 @@ fn an_open_segment_counts() {
     assert_eq!(map.status().segments, 7);
     let FileLookup::Found(page) = map.file_page("lexer.rs") else { panic!("no page") };
     assert_eq!(page.entries.len(), 4);
-    let report = fixture.engine.topics().report(&store).unwrap();
-    assert_eq!((report.behind, report.entries), (0, Some(7)));
+    let report = Projection::report(&**fixture.engine.topics(), &store).unwrap();
+    assert_eq!((report[0].behind, report[0].entries), (0, Some(7)));
 }
 
 #[test]
@@ -293,7 +293,19 @@ fn the_tools_answer_and_refuse() {
     assert!(call("topics", json!({ "query": "zebra" })).text.contains("No topic matches"));
     let history = call("file_history", json!({ "path": "src/lexer.rs" }));
     assert!(history.text.contains("Decisions") && history.text.contains("[#"), "{}", history.text);
-    assert!(call("topics", json!({ "id": "t-zzzzzz" })).failure.is_some());
+    // An id of a known kind never opens another topic.
+    for id in [
+        "t-zzzzzz",
+        "error:deadbeef",
+        "issue:#9",
+        "package:lexer",
+        "branch:lexer",
+        "file:lexer.txt",
+    ] {
+        let unknown = call("topics", json!({ "id": id }));
+        assert_eq!(unknown.failure, Some(tome_engine::ToolFailure::NotFound), "{}", unknown.text);
+        assert!(unknown.text.contains(&format!("no topic {id}")), "{}", unknown.text);
+    }
     let unknown = call("file_history", json!({ "path": "src/lexers.rs" }));
     assert!(unknown.failure.is_some() && !unknown.text.contains("panicked"), "{}", unknown.text);
     for path in ["../../etc/passwd", "", "a\u{0}b", "日本語.rs"] {
@@ -349,13 +361,18 @@ fn recall_names_the_topic_of_its_hits_and_searches_topics() {
     let fixture = EngineFixture::new();
     fill(&fixture);
     fixture.catch_up();
-    let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
-    let call = |arguments: Value| {
+    let call_for = |is_for_person: bool, arguments: Value| {
         let tools = fixture.engine.tools().unwrap();
+        let command = is_for_person.then(|| "tome recall".to_owned());
+        let caller = Caller { cwd: Some(ROOT.to_owned()), command, ..Caller::default() };
         tools.call("recall_memory", &arguments.to_string(), &caller).unwrap()
     };
-    let found = call(json!({ "query": "unicode identifiers in the lexer", "tokens": 2_000 }));
+    let query = json!({ "query": "unicode identifiers in the lexer", "tokens": 2_000 });
+    let found = call_for(true, query.clone());
     assert!(found.text.contains("(also in topic ") && found.text.contains("tome topics show t-"));
+    // It names a command, which an agent may not be able to run.
+    assert!(!call_for(false, query).text.contains("also in topic"));
+    let call = |arguments: Value| call_for(false, arguments);
     let found = call(json!({ "query": "billing invoices", "scope": "topics" }));
     assert!(found.text.contains("invoice") && !found.text.contains("lexer"), "{}", found.text);
     assert!(call(json!({ "scope": "topics", "query": "" })).text.contains("file:src/lexer.rs"));

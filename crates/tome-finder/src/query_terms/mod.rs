@@ -211,7 +211,7 @@ impl QueryTerms {
         let (mut at, mut words) = (0, 0);
         while let Some(run) = self.prefixes.next_run(text.as_bytes(), at) {
             let token = text.get(run.from..run.end).unwrap_or_default();
-            words += if run.is_non_ascii { count_words(token) } else { run.words };
+            words += if run.is_non_ascii { count_word_starts(token) } else { run.words };
             at = run.end;
             // After a term, the next words may complete a pair.
             if !run.may_match && !run.is_non_ascii && count.last.is_none() {
@@ -243,7 +243,7 @@ fn last_sentence(text: &str) -> &str {
 
 /// Approximate number of words: runs of letters and digits, camel-case humps, and each character of
 /// a script without spaces.
-fn count_words(text: &str) -> usize {
+fn count_word_starts(text: &str) -> usize {
     let (mut words, mut before) = (0, ' ');
     for letter in text.chars() {
         let is_first = if letter.is_ascii() {
@@ -469,7 +469,7 @@ mod tests {
                 "refresh the token parse_http_header c++ c# 峰会 known a v1.2.3 naive to-do o'clock e_mail sky hope 3f9a2b1c",
             );
             let (mut short, mut long) = (vec![0.0; terms.len()], vec![0.0; terms.len()]);
-            prop_assert_eq!(terms.count_terms(&text, &mut short), count_words(&text));
+            prop_assert_eq!(terms.count_terms(&text, &mut short), count_word_starts(&text));
             TermCounter::new(&terms, &mut long).count_tokens(&text);
             prop_assert_eq!(short, long);
         }

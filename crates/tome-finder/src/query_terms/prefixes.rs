@@ -31,8 +31,8 @@ impl Default for TermPrefixes {
 }
 
 impl TermPrefixes {
-    pub(super) fn add_word(&mut self, word: &str, root: &str) {
-        let prefix = common_prefix(word, root);
+    pub(super) fn add_word(&mut self, word: &str, stem: &str) {
+        let prefix = common_prefix(word, stem);
         match *prefix.as_bytes() {
             // Any character may follow a word of one letter.
             [first] => add_char_pair(&mut self.pairs, first, u64::MAX),
@@ -71,28 +71,28 @@ impl TermPrefixes {
         let from = from + gap;
         let mut run = TextRun { from, end: from, may_match: false, is_non_ascii: false, words: 0 };
         let code_at = |at: usize| bytes.get(at).map_or(GAP, |byte| char_code(*byte));
-        let (mut before, mut now, mut was_small) = (GAP, code_at(from), false);
-        while now != GAP {
+        let (mut previous, mut current, mut was_lowercase) = (GAP, code_at(from), false);
+        while current != GAP {
             let next = code_at(run.end + 1);
-            match now {
+            match current {
                 1..=DIGITS_TO => {
                     let is_capital = bytes.get(run.end).is_some_and(u8::is_ascii_uppercase);
-                    let is_first = before == GAP || before > DIGITS_TO;
+                    let is_first = previous == GAP || previous > DIGITS_TO;
                     // Words start after a connector, at a capital, and where digits begin or end.
-                    let is_other = (now >= DIGITS_FROM) != (before >= DIGITS_FROM);
+                    let is_other = (current >= DIGITS_FROM) != (previous >= DIGITS_FROM);
                     if is_first || is_other || is_capital {
                         let here = bytes.get(run.end..).unwrap_or_default();
-                        run.may_match |= self.matches_any(now, next, here);
-                        run.words += usize::from(is_first || (is_capital && was_small));
+                        run.may_match |= self.matches_any(current, next, here);
+                        run.words += usize::from(is_first || (is_capital && was_lowercase));
                     }
-                    was_small = now < DIGITS_FROM && !is_capital;
+                    was_lowercase = current < DIGITS_FROM && !is_capital;
                 }
                 // `o'clock` does not share a prefix with `oclock`.
                 APOSTROPHE => run.may_match = true,
                 NON_ASCII => run.is_non_ascii = true,
                 _ => {}
             }
-            (before, now) = (now, next);
+            (previous, current) = (current, next);
             run.end += 1;
         }
         Some(run)
@@ -110,10 +110,10 @@ fn has_char_pair(pairs: &[u64; CODE_COUNT], first: u8, second: u8) -> bool {
 }
 
 /// Prefix shared by all words with this stem.
-fn common_prefix<'w>(word: &'w str, root: &str) -> &'w str {
-    let shared = word.bytes().zip(root.bytes()).take_while(|(a, b)| a == b).count();
+fn common_prefix<'w>(word: &'w str, stem: &str) -> &'w str {
+    let shared = word.bytes().zip(stem.bytes()).take_while(|(a, b)| a == b).count();
     // A stem may end differently from its words: `skies`, `hoping`.
-    let end = shared.min(root.len().saturating_sub(1)).max(2).min(word.len());
+    let end = shared.min(stem.len().saturating_sub(1)).max(2).min(word.len());
     word.get(..word.floor_char_boundary(end)).unwrap_or(word)
 }
 

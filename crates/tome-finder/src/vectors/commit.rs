@@ -158,11 +158,11 @@ impl CommitBytes {
         if vector.iter().all(|number| *number == 0.0) {
             facets |= NO_VECTOR_BIT;
         }
-        let facts = RowMeta { key, at: entry.at.0, facets, range: entry.range, line: entry.line };
+        let meta = RowMeta { key, at: entry.at.0, facets, range: entry.range, line: entry.line };
         let vector = rotate(vector);
         let words: Vec<u64> = sign_bits(&vector).collect();
         let layout = numbers.table.layout;
-        layout.encode_signs(&mut self.signs, &words, &facts);
+        layout.encode_signs(&mut self.signs, &words, &meta);
         layout.encode_levels(&mut self.levels, &vector);
     }
 }

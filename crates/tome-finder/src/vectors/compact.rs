@@ -6,7 +6,7 @@ use super::commit::CommitBytes;
 use super::head::IndexHead;
 use super::log::LogRecord;
 use super::row::{NAMED_BIT, RowLayout};
-use super::store::{ROWS_AT_ONCE, VectorFiles, file_path, read_range};
+use super::vector_files::{ROWS_AT_ONCE, VectorFiles, file_path, read_range};
 use crate::FinderError;
 use crate::files::damaged;
 
@@ -14,23 +14,23 @@ use crate::files::damaged;
 const ROWS_MIN: usize = 1_024;
 
 /// Returns whether more than half of the rows are dead.
-pub(super) fn should_compact(store: &VectorFiles) -> bool {
-    let rows = store.table.row_count();
-    rows >= ROWS_MIN && store.table.live_count() < rows.div_ceil(2)
+pub(super) fn should_compact(files: &VectorFiles) -> bool {
+    let rows = files.table.row_count();
+    rows >= ROWS_MIN && files.table.live_count() < rows.div_ceil(2)
 }
 
 /// Writes the live rows to the files of the next generation and switches the head to them.
-pub(super) fn write_compacted(store: &VectorFiles) -> Result<VectorFiles, FinderError> {
-    let generation = store.head.generation + 1;
-    let head = IndexHead { generation, rows: 0, log_bytes: 0, ..store.head.clone() };
-    let mut fresh = VectorFiles::create(store.folder(), head)?;
-    let (log, names) = collect_live_records(store)?;
+pub(super) fn write_compacted(files: &VectorFiles) -> Result<VectorFiles, FinderError> {
+    let generation = files.head.generation + 1;
+    let head = IndexHead { generation, rows: 0, log_bytes: 0, ..files.head.clone() };
+    let mut fresh = VectorFiles::create(files.folder(), head)?;
+    let (log, names) = collect_live_records(files)?;
     let mut commit = CommitBytes { log, ..CommitBytes::default() };
     let mut row = 0;
     // In blocks, to keep memory small.
-    while row < store.head.rows {
-        let rows = (store.head.rows - row).min(ROWS_AT_ONCE);
-        append_live_rows(store, row, rows, &names, &mut commit)?;
+    while row < files.head.rows {
+        let rows = (files.head.rows - row).min(ROWS_AT_ONCE);
+        append_live_rows(files, row, rows, &names, &mut commit)?;
         let head = fresh.write_uncommitted(&commit)?;
         fresh.apply_commit(&commit, head)?;
         commit = CommitBytes::default();
@@ -43,15 +43,15 @@ pub(super) fn write_compacted(store: &VectorFiles) -> Result<VectorFiles, Finder
 }
 
 /// Returns the log records that still apply, and a map from old to new name numbers.
-fn collect_live_records(store: &VectorFiles) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> {
-    let path = file_path(store.folder(), "log", store.head.generation);
-    let bytes = read_range(&store.log, &path, 0, store.head.log_bytes)?;
+fn collect_live_records(files: &VectorFiles) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> {
+    let path = file_path(files.folder(), "log", files.head.generation);
+    let bytes = read_range(&files.log, &path, 0, files.head.log_bytes)?;
     let (mut log, mut names) = (Vec::new(), HashMap::new());
     let (mut rest, mut name) = (bytes.as_slice(), 0);
     while !rest.is_empty() {
         match LogRecord::decode(&mut rest).ok_or_else(|| damaged(&path, "is not whole"))? {
             LogRecord::Name(text) => {
-                if store.table.find_name(&text) == Some(name) {
+                if files.table.find_name(&text) == Some(name) {
                     names.insert(name, names.len() as u64);
                     LogRecord::Name(text).encode(&mut log);
                 }
@@ -71,29 +71,29 @@ fn collect_live_records(store: &VectorFiles) -> Result<(Vec<u8>, HashMap<u64, u6
 
 /// Appends the live rows of a range to the commit.
 fn append_live_rows(
-    store: &VectorFiles,
+    files: &VectorFiles,
     first: u64,
     rows: u64,
     names: &HashMap<u64, u64>,
     commit: &mut CommitBytes,
 ) -> Result<(), FinderError> {
-    let layout: RowLayout = store.table.layout;
+    let layout: RowLayout = files.table.layout;
     let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
     let read_rows = |file, name: &str, row_bytes: usize| {
-        let path = file_path(store.folder(), name, store.head.generation);
+        let path = file_path(files.folder(), name, files.head.generation);
         let bytes = read_range(file, &path, first * row_bytes as u64, rows * row_bytes as u64);
         bytes.map(|bytes| (bytes, path))
     };
-    let (signs, signs_path) = read_rows(&store.signs, "signs", signs_bytes)?;
-    let (levels, _) = read_rows(&store.levels, "levels", levels_bytes)?;
+    let (signs, signs_path) = read_rows(&files.signs, "signs", signs_bytes)?;
+    let (levels, _) = read_rows(&files.levels, "levels", levels_bytes)?;
     for (signs, levels) in signs.chunks(signs_bytes).zip(levels.chunks(levels_bytes)) {
-        let (words, mut facts) =
+        let (words, mut meta) =
             layout.decode_signs(signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
-        if facts.key & NAMED_BIT != 0 {
-            let Some(name) = names.get(&(facts.key & !NAMED_BIT)) else { continue };
-            facts.key = name | NAMED_BIT;
+        if meta.key & NAMED_BIT != 0 {
+            let Some(name) = names.get(&(meta.key & !NAMED_BIT)) else { continue };
+            meta.key = name | NAMED_BIT;
         }
-        layout.encode_signs(&mut commit.signs, &words, &facts);
+        layout.encode_signs(&mut commit.signs, &words, &meta);
         commit.levels.extend_from_slice(levels);
     }
     Ok(())

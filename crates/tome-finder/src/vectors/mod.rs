@@ -16,9 +16,9 @@ mod log;
 mod rotation;
 mod row;
 mod scan;
-mod store;
 mod table;
 mod token_counts;
+mod vector_files;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
@@ -27,7 +27,7 @@ use tome_model::Millis;
 
 use self::commit::{CommitBytes, EmbeddedEntries, check_dimensions, check_vector};
 use self::head::IndexHead;
-use self::store::VectorFiles;
+use self::vector_files::VectorFiles;
 use crate::files::{damaged, io_failed, recreate_folder};
 use crate::{
     ByteRange, Embedder, EntryFilter, EntryKey, FinderError, IndexBatch, IndexHit, IndexMeta,
@@ -39,7 +39,7 @@ const CHUNKS_COMPARED_MAX: usize = 8;
 /// A vector index in a folder.
 pub struct VectorIndex {
     embedder: Arc<dyn Embedder>,
-    store: RwLock<VectorFiles>,
+    files: RwLock<VectorFiles>,
     /// Serializes commits. Searches continue while one writes.
     writing: Mutex<()>,
 }
@@ -56,7 +56,7 @@ impl VectorIndex {
             );
             return Err(damaged(folder, problem));
         }
-        Ok(Self::from_store(VectorFiles::open(folder, head)?, embedder))
+        Ok(Self::from_files(VectorFiles::open(folder, head)?, embedder))
     }
 
     /// Reads the metadata of an index from its head, without opening it.
@@ -69,47 +69,47 @@ impl VectorIndex {
     pub fn create(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
         check_dimensions(&*embedder)?;
         recreate_folder(folder).map_err(|error| io_failed(folder, &error))?;
-        let store =
+        let files =
             VectorFiles::create(folder, IndexHead::new(embedder.name(), embedder.dimensions()))?;
-        store.head.write(folder)?;
-        Ok(Self::from_store(store, embedder))
+        files.head.write(folder)?;
+        Ok(Self::from_files(files, embedder))
     }
 
-    fn from_store(store: VectorFiles, embedder: Arc<dyn Embedder>) -> Self {
-        Self { embedder, store: RwLock::new(store), writing: Mutex::new(()) }
+    fn from_files(files: VectorFiles, embedder: Arc<dyn Embedder>) -> Self {
+        Self { embedder, files: RwLock::new(files), writing: Mutex::new(()) }
     }
 
-    fn lock_store(&self) -> RwLockReadGuard<'_, VectorFiles> {
-        self.store.read().unwrap_or_else(PoisonError::into_inner)
+    fn lock_files(&self) -> RwLockReadGuard<'_, VectorFiles> {
+        self.files.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Cursor of the last batch; empty at first.
     pub fn cursor(&self) -> String {
-        self.lock_store().head.cursor.clone()
+        self.lock_files().head.cursor.clone()
     }
 
     /// Number of live entries.
     pub fn entry_count(&self) -> usize {
-        self.lock_store().table.live_count()
+        self.lock_files().table.live_count()
     }
 
     /// Names of the named records with their `at`, sorted by name.
     pub fn list_named(&self) -> Vec<(String, Millis)> {
-        self.lock_store().table.list_named()
+        self.lock_files().table.list_named()
     }
 
     /// Returns whether a record is in the index.
     pub fn contains(&self, key: &EntryKey) -> bool {
-        let store = self.lock_store();
+        let files = self.lock_files();
         match key {
-            EntryKey::Event(seq) => store.table.event_rows(*seq).next().is_some(),
-            EntryKey::Named(name) => store.table.has_named(name),
+            EntryKey::Event(seq) => files.table.event_rows(*seq).next().is_some(),
+            EntryKey::Named(name) => files.table.has_named(name),
         }
     }
 
     /// The line stored with an event.
     pub fn event_line(&self, seq: u64) -> Option<u32> {
-        self.lock_store().table.event_line(seq)
+        self.lock_files().table.event_line(seq)
     }
 
     /// Embeds and writes a batch atomically.
@@ -123,12 +123,12 @@ impl VectorIndex {
         let embedded = EmbeddedEntries::embed(&batch.added, &*self.embedder)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (commit, head) = {
-            let store = self.lock_store();
-            let commit = CommitBytes::encode(&store.table, batch, &embedded);
-            let head = store.write_commit(&commit, &batch.cursor)?;
+            let files = self.lock_files();
+            let commit = CommitBytes::encode(&files.table, batch, &embedded);
+            let head = files.write_commit(&commit, &batch.cursor)?;
             (commit, head)
         };
-        self.store.write().unwrap_or_else(PoisonError::into_inner).apply_commit(&commit, head)?;
+        self.files.write().unwrap_or_else(PoisonError::into_inner).apply_commit(&commit, head)?;
         self.compact();
         Ok(())
     }
@@ -137,14 +137,14 @@ impl VectorIndex {
     /// batch is already committed and the next write tries again.
     fn compact(&self) {
         let fresh = {
-            let store = self.lock_store();
-            if !compact::should_compact(&store) {
+            let files = self.lock_files();
+            if !compact::should_compact(&files) {
                 return;
             }
-            compact::write_compacted(&store)
+            compact::write_compacted(&files)
         };
         if let Ok(fresh) = fresh {
-            *self.store.write().unwrap_or_else(PoisonError::into_inner) = fresh;
+            *self.files.write().unwrap_or_else(PoisonError::into_inner) = fresh;
         }
     }
 
@@ -163,7 +163,7 @@ impl VectorIndex {
     pub fn embed_query(&self, text: &str) -> Result<QueryVector, FinderError> {
         // Embedding may be slow: do not hold the lock meanwhile.
         let tokens = self.embedder.token_ids(text);
-        let weights = self.lock_store().table.token_counts.query_weights(tokens);
+        let weights = self.lock_files().table.token_counts.query_weights(tokens);
         self.prepare_query_vector(&self.embedder.embed_query(text, &|token| weights.weight(token))?)
     }
 
@@ -187,17 +187,17 @@ impl VectorIndex {
         ranges: &[ByteRange],
     ) -> Result<Vec<IndexHit>, FinderError> {
         let QueryVector(Some(query_vector)) = query_vector else { return Ok(Vec::new()) };
-        let store = self.lock_store();
-        let rows = || store.table.event_rows(event).filter(|row| store.table.has_vector(*row));
+        let files = self.lock_files();
+        let rows = || files.table.event_rows(event).filter(|row| files.table.has_vector(*row));
         let mut compared: Vec<u32> = rows().take(CHUNKS_COMPARED_MAX + 1).collect();
         if compared.len() > CHUNKS_COMPARED_MAX {
-            let range_of = |row: u32| store.table.row_meta(row).map(|facts| facts.range);
+            let range_of = |row: u32| files.table.row_meta(row).map(|meta| meta.range);
             let is_compared =
                 |row: &u32| range_of(*row).is_some_and(|range| ranges.contains(&range));
             compared = rows().filter(is_compared).take(CHUNKS_COMPARED_MAX).collect();
         }
-        let found = rank_by_similarity(&store, query_vector, compared, CHUNKS_COMPARED_MAX)?;
-        drop(store);
+        let found = rank_by_similarity(&files, query_vector, compared, CHUNKS_COMPARED_MAX)?;
+        drop(files);
         Ok(self.rescale_scores(found))
     }
 
@@ -222,7 +222,7 @@ impl VectorIndex {
     ) -> Result<Vec<IndexHit>, FinderError> {
         match query_vector {
             QueryVector(Some(query_vector)) if limit > 0 => {
-                search_store(&self.lock_store(), query_vector, filter, limit)
+                search_store(&self.lock_files(), query_vector, filter, limit)
             }
             QueryVector(_) => Ok(Vec::new()),
         }
@@ -246,7 +246,7 @@ impl VectorIndex {
             Err(TryLockError::WouldBlock) => return true,
             one => one,
         };
-        self.lock_store().is_intact()
+        self.lock_files().is_intact()
     }
 }
 
@@ -256,27 +256,27 @@ pub struct QueryVector(Option<Vec<f32>>);
 
 /// Selects rows by sign bits and ranks them by similarity.
 fn search_store(
-    store: &VectorFiles,
+    files: &VectorFiles,
     query_vector: &[f32],
     filter: &EntryFilter,
     limit: usize,
 ) -> Result<Vec<IndexHit>, FinderError> {
     let words: Vec<u64> = row::sign_bits(query_vector).collect();
-    let mut rows = scan::find_candidates(&store.table, &words, filter, limit);
+    let mut rows = scan::find_candidates(&files.table, &words, filter, limit);
     // Read in file order.
     rows.sort_unstable();
-    rank_by_similarity(store, query_vector, rows, limit)
+    rank_by_similarity(files, query_vector, rows, limit)
 }
 
 /// Ranks rows by similarity, dropping negative ones.
 fn rank_by_similarity(
-    store: &VectorFiles,
+    files: &VectorFiles,
     query_vector: &[f32],
     rows: Vec<u32>,
     limit: usize,
 ) -> Result<Vec<IndexHit>, FinderError> {
-    let table = &store.table;
-    let similarities = store.compute_similarities(query_vector, &rows)?;
+    let table = &files.table;
+    let similarities = files.compute_similarities(query_vector, &rows)?;
     let mut scored: Vec<_> =
         similarities.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {

@@ -62,12 +62,12 @@ impl RowLayout {
         self.dimensions.div_ceil(2) + 4
     }
 
-    pub(super) fn encode_signs(self, signs: &mut Vec<u8>, words: &[u64], facts: &RowMeta) {
+    pub(super) fn encode_signs(self, signs: &mut Vec<u8>, words: &[u64], meta: &RowMeta) {
         let from = signs.len();
         words.iter().for_each(|word| signs.extend(word.to_le_bytes()));
-        signs.extend(facts.key.to_le_bytes());
-        signs.extend(facts.at.to_le_bytes());
-        for number in [facts.facets, facts.range.from, facts.range.to, facts.line] {
+        signs.extend(meta.key.to_le_bytes());
+        signs.extend(meta.at.to_le_bytes());
+        for number in [meta.facets, meta.range.from, meta.range.to, meta.line] {
             signs.extend(number.to_le_bytes());
         }
         append_checksum(signs, from);

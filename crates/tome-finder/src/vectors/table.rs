@@ -50,17 +50,17 @@ pub(super) struct RowBlock {
 }
 
 impl RowBlock {
-    fn push(&mut self, facts: &RowMeta) {
+    fn push(&mut self, meta: &RowMeta) {
         let i = self.facets.len();
         if let Some(lane) = self.searchable.get_mut(i / 64) {
-            *lane |= u64::from(facts.facets & NO_VECTOR_BIT == 0) << (i % 64);
+            *lane |= u64::from(meta.facets & NO_VECTOR_BIT == 0) << (i % 64);
         }
-        self.facets.push(facts.facets.into());
-        self.times.push(facts.at);
-        self.keys.push(facts.key);
-        self.from.push(facts.range.from.into());
-        self.to.push(facts.range.to.into());
-        self.lines.push(facts.line.into());
+        self.facets.push(meta.facets.into());
+        self.times.push(meta.at);
+        self.keys.push(meta.key);
+        self.from.push(meta.range.from.into());
+        self.to.push(meta.range.to.into());
+        self.lines.push(meta.line.into());
     }
 
     fn row_meta(&self, i: usize) -> Option<RowMeta> {
@@ -163,24 +163,24 @@ impl RowTable {
         }
         let number = u32::try_from(self.row_count()).ok()?;
         let block = self.blocks.last_mut()?;
-        let (words, mut facts) = self.layout.decode_signs(row)?;
-        if usize::try_from(facts.facets & !NO_VECTOR_BIT).ok()? >= self.facets.len() {
+        let (words, mut meta) = self.layout.decode_signs(row)?;
+        if usize::try_from(meta.facets & !NO_VECTOR_BIT).ok()? >= self.facets.len() {
             return None;
         }
-        if facts.key & NAMED_BIT != 0 {
-            match self.named_records.get_mut(usize::try_from(facts.key & !NAMED_BIT).ok()?)? {
+        if meta.key & NAMED_BIT != 0 {
+            match self.named_records.get_mut(usize::try_from(meta.key & !NAMED_BIT).ok()?)? {
                 Some(thing) => {
                     thing.rows.push(number);
-                    thing.at.get_or_insert(Millis(facts.at));
+                    thing.at.get_or_insert(Millis(meta.at));
                 }
                 None => {
-                    facts.facets = DEAD_ROW;
+                    meta.facets = DEAD_ROW;
                     self.dead += 1;
                 }
             }
         }
-        block.push(&facts);
-        self.add_to_run(facts.key, number);
+        block.push(&meta);
+        self.add_to_run(meta.key, number);
         self.signs.set_row(number as usize, &words);
         Some(())
     }
@@ -277,7 +277,7 @@ impl RowTable {
     pub(super) fn event_rows(&self, seq: u64) -> impl Iterator<Item = u32> {
         let run = self.event_runs.range(..=seq).next_back();
         let run = run.map_or(0..0, |(_, rows)| rows.clone());
-        let key_of = move |row: u32| self.row_meta(row).map(|facts| facts.key);
+        let key_of = move |row: u32| self.row_meta(row).map(|meta| meta.key);
         let (mut first, mut end) = (run.start, run.end);
         while first < end {
             let middle = first + (end - first) / 2;
@@ -294,33 +294,33 @@ impl RowTable {
     }
 
     pub(super) fn to_hit(&self, row: u32, score: f32) -> Option<IndexHit> {
-        let facts = self.row_meta(row)?;
-        let key = if facts.key & NAMED_BIT == 0 {
-            EntryKey::Event(facts.key)
+        let meta = self.row_meta(row)?;
+        let key = if meta.key & NAMED_BIT == 0 {
+            EntryKey::Event(meta.key)
         } else {
-            EntryKey::Named(self.find_named(facts.key)?.name.to_string())
+            EntryKey::Named(self.find_named(meta.key)?.name.to_string())
         };
-        let source = self.row_source(facts)?;
-        let (part, line) = (facts.range, facts.line);
-        Some(IndexHit { key, range: part, source, at: Millis(facts.at), line, score })
+        let source = self.row_source(meta)?;
+        let (part, line) = (meta.range, meta.line);
+        Some(IndexHit { key, range: part, source, at: Millis(meta.at), line, score })
     }
 
     /// Breaks ties between rows with equal scores. Independent of write order, so a rebuilt index
     /// ranks the same.
     pub(super) fn tie_break(&self, row: u32) -> RowTieBreak<'_> {
-        let facts = self.row_meta(row).unwrap_or_default();
-        let name = self.find_named(facts.key).map(|thing| &*thing.name);
+        let meta = self.row_meta(row).unwrap_or_default();
+        let name = self.find_named(meta.key).map(|thing| &*thing.name);
         // Events sort before names, as in `EntryKey`, and by sequence number.
-        let event = if name.is_some() { u64::MAX } else { facts.key };
-        (self.row_source(facts), event, name, facts.range, facts.at, facts.line)
+        let event = if name.is_some() { u64::MAX } else { meta.key };
+        (self.row_source(meta), event, name, meta.range, meta.at, meta.line)
     }
 
-    fn row_source(&self, facts: RowMeta) -> Option<RecordKind> {
-        Some(self.facets.get(usize::try_from(facts.facets & !NO_VECTOR_BIT).ok()?)?.source)
+    fn row_source(&self, meta: RowMeta) -> Option<RecordKind> {
+        Some(self.facets.get(usize::try_from(meta.facets & !NO_VECTOR_BIT).ok()?)?.source)
     }
 
     pub(super) fn has_vector(&self, row: u32) -> bool {
-        self.row_meta(row).is_some_and(|facts| facts.facets & NO_VECTOR_BIT == 0)
+        self.row_meta(row).is_some_and(|meta| meta.facets & NO_VECTOR_BIT == 0)
     }
 
     pub(super) fn row_meta(&self, row: u32) -> Option<RowMeta> {

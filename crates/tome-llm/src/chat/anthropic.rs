@@ -262,10 +262,10 @@ impl ResponseParser for MessagesParser {
             _ => StopReason::EndTurn,
         };
         let usage = Usage {
-            input: self.input.unwrap_or_else(|| request.budget_tokens()),
+            input: self.input.unwrap_or_else(|| request.estimate_tokens_conservatively()),
             cache_read: self.cache_read.unwrap_or(0),
             cache_written: self.cache_written.unwrap_or(0),
-            output: self.output.unwrap_or_else(|| draft.budget_tokens()),
+            output: self.output.unwrap_or_else(|| draft.estimate_tokens_conservatively()),
         };
         Ok(ChatResponse { parts: draft.into_parts(request), stop_reason: end, usage })
     }

@@ -64,8 +64,8 @@ impl<'a> ResponseBuilder<'a> {
     }
 
     /// Estimates the output tokens, for endpoints that do not report them.
-    pub(crate) fn budget_tokens(&self) -> u64 {
-        self.parts.iter().map(ContentPart::budget_tokens).sum()
+    pub(crate) fn estimate_tokens_conservatively(&self) -> u64 {
+        self.parts.iter().map(ContentPart::estimate_tokens_conservatively).sum()
     }
 
     /// Returns the parts, without empty texts. Missing arguments become an empty object, and a missing

@@ -252,7 +252,8 @@ impl ChunksParser {
 
     fn total_usage(&self, request: &ChatRequest, draft: &ResponseBuilder<'_>) -> Usage {
         let count = |pointer: &str| self.usage.as_ref()?.pointer(pointer)?.as_u64();
-        let read = count("/prompt_tokens").unwrap_or_else(|| request.budget_tokens());
+        let read =
+            count("/prompt_tokens").unwrap_or_else(|| request.estimate_tokens_conservatively());
         let cached = count("/prompt_tokens_details/cached_tokens")
             .or_else(|| count("/prompt_cache_hit_tokens"))
             .map_or(0, |cached| cached.min(read));
@@ -260,7 +261,8 @@ impl ChunksParser {
             input: read - cached,
             cache_read: cached,
             cache_written: 0,
-            output: count("/completion_tokens").unwrap_or_else(|| draft.budget_tokens()),
+            output: count("/completion_tokens")
+                .unwrap_or_else(|| draft.estimate_tokens_conservatively()),
         }
     }
 }

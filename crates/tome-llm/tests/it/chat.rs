@@ -160,8 +160,11 @@ fn missing_usage_is_estimated() {
         let answer = ScriptedAnswer::text("seven wooden words").without_usage();
         for answer in [answer.clone(), answer.unstreamed()] {
             let (reply, ..) = reply_to(protocol, answer);
-            let about =
-                Usage { input: chat_request().budget_tokens(), output: 6, ..Usage::default() };
+            let about = Usage {
+                input: chat_request().estimate_tokens_conservatively(),
+                output: 6,
+                ..Usage::default()
+            };
             assert_eq!(reply.usage, about, "{protocol:?}");
         }
     }

@@ -164,7 +164,7 @@ fn cancelling_ends_the_wait_between_attempts() {
 #[test]
 fn conversations_and_prompts_share_one_budget() {
     let chat_request = chat_request();
-    let needed = chat_request.budget_tokens() + u64::from(chat_request.tokens_max);
+    let needed = chat_request.estimate_tokens_conservatively() + u64::from(chat_request.tokens_max);
     let meter = Arc::new(TokenMeter::new(Some(needed + 30), MeterState::default()));
     let today = || "2026-11-15".to_owned();
     let server =
@@ -186,7 +186,7 @@ fn conversations_and_prompts_share_one_budget() {
     assert_eq!((failure.unwrap_err(), streamed.as_str()), (down(), "abcabc"));
     let reading = meter.snapshot("2026-11-15");
     assert_eq!(reading.today.output_tokens, 7);
-    assert_eq!(reading.today.input_tokens, 25 + chat_request.budget_tokens());
+    assert_eq!(reading.today.input_tokens, 25 + chat_request.estimate_tokens_conservatively());
     let over = ask(&scripted, &chat_request).0.unwrap_err();
     assert!(matches!(over, ModelFailure::OverBudget { .. }), "{over:?}");
     assert_eq!(server.requests().len(), 2);

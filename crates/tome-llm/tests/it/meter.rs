@@ -8,7 +8,7 @@ use tome_llm::{
     Budget, CallCost, CompletionRequest, CostEstimate, LanguageModel, MeterState, Metered,
     ModelFailure, ScriptedModel, TokenMeter,
 };
-use tome_text::budget_tokens;
+use tome_text::estimate_tokens_conservatively;
 
 fn prompt(input_tokens: usize, tokens_max: u32) -> CompletionRequest {
     CompletionRequest {
@@ -142,7 +142,7 @@ proptest! {
             let output_max = u32::try_from(output).unwrap();
             let before = meter.state().tokens();
             let refused = model.complete(&prompt(input, output_max)).is_err();
-            let needed = budget_tokens(&"abc".repeat(input)) + u64::from(output_max);
+            let needed = estimate_tokens_conservatively(&"abc".repeat(input)) + u64::from(output_max);
             prop_assert_eq!(refused, before + needed > budget);
             prop_assert!(meter.state().tokens() <= budget);
         }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
-use tome_model::Millis;
+use tome_model::{Millis, to_hex};
 
 use super::{DELETED_VERSION, HistoryRecord, content_version};
 use crate::{Actor, Author, NoteOp, NoteVersion, invisible};
@@ -149,7 +149,7 @@ impl VersionBody {
     pub fn full(after: &[u8]) -> Self {
         match std::str::from_utf8(after) {
             Ok(text) => Self::Text { text: text.to_owned() },
-            Err(_) => Self::Hex { hex: after.iter().map(|byte| format!("{byte:02x}")).collect() },
+            Err(_) => Self::Hex { hex: to_hex(after) },
         }
     }
 

@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_text::truncate_chars;
+use tome_text::{count_noun, truncate_chars};
 
 use super::lesson_file::LessonFile;
 use super::limits::{
@@ -143,7 +143,7 @@ fn render_folder(title: &str, files: &[(&String, &FileHead)], detail: ReadmeDeta
 }
 
 fn render_count(count: usize) -> String {
-    if count == 1 { "1 insight".to_owned() } else { format!("{count} insights") }
+    count_noun(count as u64, "insight", "insights")
 }
 
 /// Shortens to one line of at most `chars_max` characters and an ellipsis.

@@ -1,6 +1,8 @@
 //! The rules of the store guide. Each check returns the problem and its fix. Storing rejects
 //! violations; `lint` reports them.
 
+use tome_text::is_display_control;
+
 use super::entry::{is_block_line, normalize_tag};
 use super::limits::{
     CONTENT_CHARS_MAX, DESCRIPTION_CHARS_MAX, SENTENCES_MAX, SENTENCES_MIN, TAG_CHARS_MAX,
@@ -42,7 +44,7 @@ fn check_draft(draft: &LessonDraft) -> Vec<String> {
     found.extend(check_draft_tags(draft.kind, &draft.tags));
     found.extend(draft.topic.as_deref().and_then(check_topic));
     let texts = [&draft.title, &draft.description, &draft.content];
-    if texts.iter().any(|text| text.chars().any(is_unprintable)) {
+    if texts.iter().any(|text| text.contains(|c: char| c != '\r' && is_display_control(c))) {
         found.push("it contains control characters: remove them".to_owned());
     }
     found
@@ -189,12 +191,6 @@ fn check_length(what: &str, text: &str, chars_max: usize) -> Option<String> {
     let chars = text.chars().count();
     (chars > chars_max)
         .then(|| format!("the {what} has {chars} characters: the limit is {chars_max}, shorten it"))
-}
-
-/// Control characters, and bidi controls that reorder the displayed text.
-fn is_unprintable(c: char) -> bool {
-    (c.is_control() && !matches!(c, '\n' | '\r' | '\t'))
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 #[cfg(test)]

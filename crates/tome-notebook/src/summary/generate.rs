@@ -75,7 +75,7 @@ impl FileOutline {
         match (key.as_str(), self.titles.last_mut()) {
             ("summary", Some(title)) => {
                 let own = strip_markup(value);
-                if !own.is_empty() && count_words(&own) < count_words(title) {
+                if !own.is_empty() && count_label_words(&own) < count_label_words(title) {
                     *title = own;
                 }
             }
@@ -103,7 +103,7 @@ impl SummaryBuilder {
         if label.is_empty() || self.labels.contains(&label.to_lowercase()) {
             return;
         }
-        let words = count_words(&label);
+        let words = count_label_words(&label);
         let chars = self.text.chars().count() + 2 + label.chars().count();
         self.is_full = self.words + words > SUMMARY_WORDS_MAX || chars > SUMMARY_CHARS_MAX + 2;
         if self.is_full {
@@ -117,7 +117,7 @@ impl SummaryBuilder {
 }
 
 /// Counts words, long ones as several.
-fn count_words(text: &str) -> usize {
+fn count_label_words(text: &str) -> usize {
     text.split_whitespace().map(|word| word.chars().count().div_ceil(WORD_CHARS)).sum()
 }
 
@@ -126,7 +126,7 @@ fn shorten_label(label: &str, words_max: usize) -> String {
     let mut out = String::new();
     let mut words = 0;
     for word in label.split_whitespace() {
-        words += count_words(word);
+        words += count_label_words(word);
         let chars = out.chars().count() + 1 + word.chars().count();
         if words <= words_max && chars <= SUMMARY_CHARS_MAX {
             out.push_str(if out.is_empty() { "" } else { " " });
@@ -213,7 +213,7 @@ fn split_key_value(item: &str) -> Option<(String, &str)> {
     let (at, colon) =
         item.match_indices([':', '：']).take(4).find(|(at, colon)| is_colon(*at, colon))?;
     let key = strip_markup(item.get(..at)?).to_lowercase();
-    let is_sentence = count_words(&key) > KEY_WORDS_MAX || key.contains([',', ';', '!', '?']);
+    let is_sentence = count_label_words(&key) > KEY_WORDS_MAX || key.contains([',', ';', '!', '?']);
     (!key.is_empty() && !is_sentence)
         .then(|| (key, item.get(at + colon.len()..).unwrap_or_default()))
 }

@@ -12,10 +12,9 @@ use tome_model::{Event, EventKind};
 
 use super::done_ranges::DoneRanges;
 use super::entries::event_entries;
-use super::index_set::{IndexPair, IndexSet};
+use super::index_set::{IndexPair, IndexSet, UpdatePass, parse_cursor};
 use super::nodes::{build_node_batch, read_changed_nodes};
-use super::update::parse_cursor;
-use super::writers::{IndexWriters, UpdatePass};
+use super::writers::IndexWriters;
 use super::{IndexUpdate, Indexer};
 use crate::RecallError;
 

@@ -10,23 +10,15 @@ use std::sync::{Arc, PoisonError};
 use tome_home::layout;
 
 use super::Indexer;
-use super::files::{IndexableFile, modified_nanos, project_notebook};
-use super::index_set::IndexSet;
-use super::update::list_projects;
+use super::files::{list_projects, project_notebook};
+use super::index_set::{FilesStamp, IndexSet};
+use super::indexable_file::{IndexableFile, modified_nanos};
 
 /// Files beyond this number are listed by opening the notebook.
 const ENTRIES_MAX: usize = 2_000;
 
 /// Sets of stamps, as the indexes have them.
 type KnownStamps<'a> = [&'a Arc<HashSet<String>>];
-
-/// Names, lengths and times of the files of an index set at one moment. For sessions, the time of the
-/// folder stands for its files: their editors replace files instead of writing into them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FilesStamp {
-    hash: u64,
-    files: usize,
-}
 
 struct StampBuilder {
     hasher: DefaultHasher,

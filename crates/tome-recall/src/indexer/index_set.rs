@@ -19,8 +19,6 @@ use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
 use tome_model::Millis;
 
 use super::deep_embedder::DeepIndexEmbedder;
-use super::files_stamp::FilesStamp;
-use super::writers::UpdatePass;
 
 /// The owner of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -30,6 +28,39 @@ pub(crate) enum IndexOwner {
     /// All projects in one ledger, with their notebooks.
     Unified,
     Coder,
+}
+
+/// Names, lengths and times of the files of an index set at one moment. For sessions, the time of the
+/// folder stands for its files: their editors replace files instead of writing into them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct FilesStamp {
+    pub(super) hash: u64,
+    pub(super) files: usize,
+}
+
+/// The indexes that an update writes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UpdatePass {
+    Both,
+    Bm25,
+    Vectors,
+    /// The vectors of the deep embedder.
+    Deep,
+}
+
+impl UpdatePass {
+    pub(super) fn has_bm25(self) -> bool {
+        matches!(self, Self::Both | Self::Bm25)
+    }
+
+    pub(super) fn has_vectors(self) -> bool {
+        matches!(self, Self::Both | Self::Vectors)
+    }
+}
+
+/// Parses a cursor; 0 if it is empty.
+pub(crate) fn parse_cursor(cursor: &str) -> u64 {
+    cursor.parse().unwrap_or(0)
 }
 
 pub(crate) struct IndexSet {

@@ -9,6 +9,7 @@ mod entries;
 mod files;
 mod files_stamp;
 mod index_set;
+mod indexable_file;
 mod nodes;
 mod pages;
 mod report;
@@ -34,13 +35,13 @@ pub(crate) use deep_embedder::{ActiveQueries, DeepIndexEmbedder};
 pub(crate) use entries::{
     NoteBody, NotePart, event_keywords, event_text, node_entries, slice_text,
 };
-pub(crate) use files::{IndexableFile, load_known_files};
-pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
+pub(crate) use files::load_known_files;
+pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet, parse_cursor};
+pub(crate) use indexable_file::IndexableFile;
 pub(crate) use pages::PageKey;
 pub use report::IndexReport;
 pub(crate) use session_files::SessionFiles;
 pub use update::IndexUpdate;
-pub(crate) use update::parse_cursor;
 
 /// Index sets with more entries are not kept open for queries over all projects.
 const SMALL_ENTRIES_MAX: u64 = 4_000;

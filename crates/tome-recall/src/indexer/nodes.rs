@@ -3,10 +3,9 @@
 use tome_finder::IndexBatch;
 use tome_ledger::Ledger;
 
-use super::index_set::IndexPair;
+use super::index_set::{IndexPair, UpdatePass, parse_cursor};
 use super::pages::PageKey;
-use super::update::parse_cursor;
-use super::writers::{IndexWriters, UpdatePass};
+use super::writers::IndexWriters;
 use super::{Indexer, entries};
 use crate::RecallError;
 

@@ -9,8 +9,8 @@ use tome_ledger::Ledger;
 
 use super::Indexer;
 use super::done_ranges::DoneRanges;
+use super::index_set::parse_cursor;
 use super::index_set::{IndexOwner, IndexProblems, IndexSet};
-use super::update::parse_cursor;
 use crate::RecallError;
 use tome_home::ProjectionReport;
 
@@ -90,18 +90,28 @@ impl Indexer {
             let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
             indexes.push(report_index("deep/pages", folder, &nodes_behind, meta)?);
         }
-        let IndexProblems { indexes: problem, vectors: far, deep } =
-            index_set.lock_problems().clone();
-        let folder = index_set.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
         Ok(IndexReport {
             project: match &index_set.owner {
                 IndexOwner::Project(root) => root.clone(),
                 IndexOwner::Unified | IndexOwner::Coder => String::new(),
             },
-            folder: folder.unwrap_or_default(),
+            folder: index_set.folder(),
             indexes,
-            problems: problem.into_iter().chain(far).chain(deep).collect(),
+            problems: index_set.list_problems(),
         })
+    }
+}
+
+impl IndexSet {
+    /// The folder of all its indexes.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf).unwrap_or_default()
+    }
+
+    /// Why its indexes were not brought up to date the last time.
+    pub(crate) fn list_problems(&self) -> Vec<String> {
+        let IndexProblems { indexes, vectors, deep } = self.lock_problems().clone();
+        indexes.into_iter().chain(vectors).chain(deep).collect()
     }
 }
 

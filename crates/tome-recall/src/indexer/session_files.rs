@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tome_notebook::{FolderChanges, FolderWatch, OVERVIEW_TEMPLATE};
 
-use super::files::{IndexableFile, modified_at, modified_nanos};
+use super::indexable_file::{FILE_BYTES_MAX, IndexableFile, modified_at, modified_nanos};
 use super::pages::PageKey;
 use tome_home::{FinalLink, read_regular};
 
@@ -23,8 +23,6 @@ const FILES_PER_SESSION_MAX: usize = 500;
 const BLANK_OVERVIEWS_MAX: usize = 20_000;
 /// A folder listing is cached once the folder has been unchanged for this long.
 const LISTING_CACHE_AFTER: Duration = Duration::from_secs(3);
-/// Longer files are not read.
-pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Maximum number of projects watched at a time, because the system limits the number of watches.
 const WATCHED_MAX: usize = 16;
 /// Time before setting up a failed watch again.

@@ -15,9 +15,10 @@ use tome_model::Event;
 use super::Indexer;
 use super::done_ranges::DoneRanges;
 use super::entries;
-use super::files::{IndexableFile, list_files, page_name_of_stamp, publish_known_files};
-use super::index_set::{IndexOwner, IndexPair, IndexSet, UpdateState};
-use super::writers::{IndexWriters, UpdatePass};
+use super::files::{list_files, publish_known_files};
+use super::index_set::{IndexPair, IndexSet, UpdatePass, UpdateState, parse_cursor};
+use super::indexable_file::{IndexableFile, page_name_of_stamp};
+use super::writers::IndexWriters;
 use crate::RecallError;
 use crate::TRANSCRIPT_PROJECTION;
 
@@ -408,19 +409,4 @@ fn is_incomplete(
     let Some(ledger) = ledger else { return false };
     let Ok(changes) = ledger.last_node_change() else { return true };
     parse_cursor(&events) < ledger.last_seq() || parse_cursor(&pages) < changes
-}
-
-/// Parses a cursor; 0 if it is empty.
-pub(crate) fn parse_cursor(cursor: &str) -> u64 {
-    cursor.parse().unwrap_or(0)
-}
-
-pub(super) fn list_projects(indexer: &Indexer, index_set: &IndexSet) -> Vec<String> {
-    match &index_set.owner {
-        IndexOwner::Project(root) => vec![root.clone()],
-        IndexOwner::Unified => {
-            indexer.stores.projects().all().into_iter().map(|(root, _)| root).collect()
-        }
-        IndexOwner::Coder => Vec::new(),
-    }
 }

@@ -6,31 +6,10 @@ use std::sync::Arc;
 
 use tome_finder::{Bm25Index, FinderError, IndexBatch, VectorIndex};
 
-use super::files::stamp;
-use super::index_set::IndexPair;
+use super::index_set::{IndexPair, UpdatePass, parse_cursor};
+use super::indexable_file::stamp;
 use super::pages::PageKey;
-use super::update::parse_cursor;
 use crate::RecallError;
-
-/// The indexes that an update writes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum UpdatePass {
-    Both,
-    Bm25,
-    Vectors,
-    /// The vectors of the deep embedder.
-    Deep,
-}
-
-impl UpdatePass {
-    pub(super) fn has_bm25(self) -> bool {
-        matches!(self, Self::Both | Self::Bm25)
-    }
-
-    pub(super) fn has_vectors(self) -> bool {
-        matches!(self, Self::Both | Self::Vectors)
-    }
-}
 
 /// Stamps of the files in the indexes.
 pub(super) struct IndexedFiles {

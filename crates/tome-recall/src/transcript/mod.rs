@@ -195,25 +195,6 @@ impl Transcripts {
         transcript.append_lines(&project_session, lines)
     }
 
-    /// Reports how far the transcripts are, their size, and what could not be written the last time.
-    pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
-        let cursor = store.cursor(TRANSCRIPT_PROJECTION)?;
-        let all_stats = store.all_session_stats()?;
-        let sizes = all_stats.iter().filter_map(|stats| {
-            let file = self.file_path(&stats.project, &stats.session);
-            Some(std::fs::metadata(file).ok()?.len())
-        });
-        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(ProjectionReport {
-            name: TRANSCRIPT_PROJECTION,
-            cursor,
-            behind: store.last_seq().saturating_sub(cursor),
-            disk_bytes: sizes.sum(),
-            problem: problems.get(store.path()).cloned(),
-            ..ProjectionReport::default()
-        })
-    }
-
     /// Describes a session in a project. Its transcript must contain everything up to `vouched` in
     /// the outbox.
     fn project_session<'a>(
@@ -244,6 +225,21 @@ impl Projection for Transcripts {
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         Self::rebuild(self, store, None)?;
         Ok(())
+    }
+
+    /// How far the transcripts are, their size, and what could not be written the last time.
+    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
+        let all_stats = store.all_session_stats()?;
+        let sizes = all_stats.iter().filter_map(|stats| {
+            let file = self.file_path(&stats.project, &stats.session);
+            Some(std::fs::metadata(file).ok()?.len())
+        });
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(vec![ProjectionReport {
+            disk_bytes: sizes.sum(),
+            problem: problems.get(store.path()).cloned(),
+            ..ProjectionReport::from_cursor(TRANSCRIPT_PROJECTION, store)?
+        }])
     }
 }
 

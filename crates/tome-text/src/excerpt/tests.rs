@@ -120,3 +120,18 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_line_and_a_number_of_bytes_end_with_an_ellipsis() {
+    assert_eq!(shorten_line(" a\n b\tc ", 5), "a b c");
+    assert_eq!(shorten_line("héllo\nwörld", 7), "héllo…");
+    assert_eq!(truncate_bytes("héllo", 6), "héllo");
+    assert_eq!(truncate_bytes("héllo", 2), "h…");
+    assert_eq!(truncate_bytes("日本語", 0), "…");
+}
+
+#[test]
+fn a_rule_of_a_table_has_no_text() {
+    assert!(is_table_rule(" |---|:--| "));
+    assert!(!is_table_rule("| a -- b |") && !is_table_rule("---") && !is_table_rule("| | |"));
+}

@@ -17,6 +17,11 @@
 //! - its own checks in `tome doctor`, if any (`../command/agent_checks.rs`)
 //! - its phrases for rejected tool calls (`tome-contents/src/rejection.rs`)
 //! - its command to resume a session (`tome-contents/src/session_list.rs`)
+//! - its tool for questions (`tome-contents/src/extract/facts/choices.rs`) and its form of plans
+//!   (`tome-contents/src/extract/turns/plan.rs`), if they differ
+//! - its name among those that are no subject of a topic (`tome-topics/src/label.rs`)
+//! - its name in help and messages: `HOOK_HELP` (`../cli.rs`), `SETUP_HELP` (`../cli/setup.rs`), `IMPORT_HELP`
+//!   (`../cli/import.rs`), `../command/overview/first_steps.rs`
 //! - a real-client test (`tests/e2e`)
 
 mod claude_code;

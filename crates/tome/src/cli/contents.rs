@@ -67,9 +67,9 @@ pub struct ShowArgs {
     /// Show N events before and after an event instead of its turn, at most 50
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub around: Option<u32>,
-    /// Show every text whole
-    #[arg(long, alias = "full")]
-    pub whole: bool,
+    /// Show texts in full
+    #[arg(long, alias = "whole")]
+    pub full: bool,
     /// Show ids, times and metadata whole, and the paths of citations
     #[arg(long, short)]
     pub verbose: bool,

@@ -1,4 +1,4 @@
-//! The command lines of `tome import` and `tome doctor`.
+//! The command line of `tome import`.
 
 use std::path::PathBuf;
 
@@ -27,12 +27,4 @@ pub struct ImportArgs {
     /// Transcripts, or folders of them, to read instead of those in your home
     #[arg(value_name = "PATH")]
     pub path: Vec<PathBuf>,
-}
-
-/// `tome doctor`
-#[derive(Debug, Args)]
-pub struct DoctorArgs {
-    /// Also compare the agents' transcripts with the stores and list missing events
-    #[arg(long)]
-    pub deep: bool,
 }

@@ -28,7 +28,7 @@ pub struct InjectionsArgs {
     /// Show at most the latest N
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub limit: u32,
-    /// Show whole texts instead of one line each
+    /// Show texts in full instead of one line each
     #[arg(long, alias = "whole")]
     pub full: bool,
     /// Show what a session started here now would get

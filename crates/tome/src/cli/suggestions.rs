@@ -1,12 +1,12 @@
-//! The commands that an unknown one is taken for.
+//! Suggestions for an unknown command.
 
 use std::collections::BTreeSet;
 
 use clap::error::{ContextKind, ContextValue};
 
-/// Keeps the suggestions that help shows and that differ by few letters, the nearest first. clap also
-/// suggests hidden aliases, and what only shares letters.
-pub fn keep_near(mut error: clap::Error, command: &clap::Command) -> clap::Error {
+/// Keeps the suggestions that the help lists and that differ by few letters, the nearest first. clap also
+/// suggests hidden aliases, and names that merely share letters.
+pub fn filter_suggestions(mut error: clap::Error, command: &clap::Command) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand).cloned()
     else {
         return error;

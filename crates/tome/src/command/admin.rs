@@ -12,7 +12,7 @@ use tome_terminal::{
 };
 
 use super::events::resolve_project;
-use super::{CommandContext, Outcome, index_status, repair};
+use super::{CommandContext, Outcome, damage, index_status};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;
 
@@ -125,10 +125,10 @@ pub fn verify_stores(context: &CommandContext, filter: &ProjectFilter) -> Result
         && stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
     if context.json {
         let each: Vec<Value> = stores.iter().map(verification_json).collect();
-        let damage = repair::damage_json(&files.damage);
+        let damage = damage::damage_json(&files.damage);
         context.print_json(&json!({"ok": is_fine, "stores": each, "damage": damage}))?;
     } else {
-        repair::print_damage(&mut tome_terminal::stdout().lock(), &files.damage)?;
+        damage::print_damage(&mut tome_terminal::stdout().lock(), &files.damage)?;
         print_verification(&stores, is_fine)?;
     }
     Ok(if is_fine { Outcome::Done } else { Outcome::Failed })

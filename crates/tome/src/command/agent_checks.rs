@@ -7,7 +7,7 @@ use tome_proto::EventListQuery;
 use tome_terminal::format_ago;
 
 use super::CommandContext;
-use super::doctor::{DoctorCheck, bad, good, warning};
+use super::doctor_check::{DoctorCheck, bad, good, warning};
 use super::setup::build_environment;
 use super::status::{DaemonState, StatusReport};
 use crate::connect::StartPolicy;

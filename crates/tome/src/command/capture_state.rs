@@ -11,7 +11,7 @@ use tome_terminal::{DIM, RESET, YELLOW, format_counted, format_span};
 
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::capture_rules::IgnoredPaths;
-use crate::cli::capture::PauseArgs;
+use crate::cli::pause::PauseArgs;
 use crate::config;
 
 pub fn pause(context: &CommandContext, args: &PauseArgs) -> Result<Outcome> {

@@ -16,7 +16,7 @@ use super::project_name::ProjectNames;
 use super::project_scope::{refuse_several, refuse_without_project};
 use super::screen::Screen;
 use super::session_lookup::{complete_session, shorten_session};
-use super::turn::TurnDetail;
+use super::turn::TurnVerbosity;
 use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
@@ -151,10 +151,10 @@ fn print_opened(
             let events = events.collect::<Result<Vec<Event>, _>>()?;
             let numbered: Vec<(u64, Event)> =
                 opened.turn_numbers.iter().copied().zip(events).collect();
-            let detail = match (args.whole, args.around) {
-                (true, _) => TurnDetail::Whole,
-                (false, Some(_)) => TurnDetail::EveryEvent,
-                (false, None) => TurnDetail::Brief,
+            let detail = match (args.full, args.around) {
+                (true, _) => TurnVerbosity::Whole,
+                (false, Some(_)) => TurnVerbosity::EveryEvent,
+                (false, None) => TurnVerbosity::Brief,
             };
             turn::print_turn(&mut out, screen, &numbered, opened.number, detail)?;
             let after = numbered.iter().rev().take_while(|(number, _)| *number != opened.number);

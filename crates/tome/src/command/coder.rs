@@ -10,14 +10,14 @@ use tome_terminal::{
 };
 
 use super::notebook_client::{
-    NotebookClient, parse_tool_result, print_with_newline, quote_shell, read_input,
+    NotebookCommands, parse_tool_result, print_with_newline, quote_shell, read_input,
 };
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome, memory};
-use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
+use crate::cli::coder::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
 
 pub fn run(context: &CommandContext, command: &CoderCommand) -> Result<Outcome> {
-    let notes = |name: &str| NotebookClient::for_coder(context, &format!("tome coder {name}"));
+    let notes = |name: &str| NotebookCommands::for_coder(context, &format!("tome coder {name}"));
     match command {
         CoderCommand::Recall(recall) => recall_lessons(&notes("recall")?, recall),
         CoderCommand::Store(store) => store_lessons(&notes("store")?, store),
@@ -29,7 +29,7 @@ pub fn run(context: &CommandContext, command: &CoderCommand) -> Result<Outcome> 
     }
 }
 
-fn recall_lessons(notes: &NotebookClient<'_>, args: &CoderRecallArgs) -> Result<Outcome> {
+fn recall_lessons(notes: &NotebookCommands<'_>, args: &CoderRecallArgs) -> Result<Outcome> {
     if args.question.is_empty() && args.keyword.is_empty() {
         let refusal = CommandError::bad_input("give a question, or 3 to 8 keywords with --keyword");
         return Err(refusal
@@ -95,7 +95,7 @@ fn print_lessons(out: &mut dyn Write, screen: &Screen, found: &Value) -> std::io
     )
 }
 
-fn store_lessons(notes: &NotebookClient<'_>, args: &CoderStoreArgs) -> Result<Outcome> {
+fn store_lessons(notes: &NotebookCommands<'_>, args: &CoderStoreArgs) -> Result<Outcome> {
     let answer = notes.call_tool("coder_memory_store", build_lessons(args)?)?;
     if notes.context.json {
         notes.context.print_json(&parse_tool_result(&answer))?;
@@ -132,7 +132,7 @@ fn build_lessons(args: &CoderStoreArgs) -> Result<Value> {
 }
 
 /// Prints findings as `path:line: problem`. Fails if there are any.
-fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
+fn lint_lessons(notes: &NotebookCommands<'_>) -> Result<Outcome> {
     let findings = notes.call_idempotent(async |client| client.lint_lessons().await)?;
     if notes.context.json {
         for finding in &findings {
@@ -156,7 +156,7 @@ fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
     Ok(if findings.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn tidy_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
+fn tidy_lessons(notes: &NotebookCommands<'_>) -> Result<Outcome> {
     let done = notes.call_once(async |client| client.tidy_lessons(notes.author()).await)?;
     if notes.context.json {
         notes.context.print_json(&json!({
@@ -186,7 +186,7 @@ fn tidy_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn print_guide(notes: &NotebookClient<'_>, which: GuideName) -> Result<Outcome> {
+fn print_guide(notes: &NotebookCommands<'_>, which: GuideName) -> Result<Outcome> {
     let path = match which {
         GuideName::Store => "memory-store-guide.md",
         GuideName::Recall => "memory-recall-guide.md",

@@ -15,7 +15,7 @@ const WIDTH_MAX: usize = 100;
 pub fn run(context: &CommandContext, all: bool) -> Result<Outcome> {
     let config = &context.config;
     if context.json {
-        context.print_json(&as_json(context))?;
+        context.print_json(&settings_to_json(context))?;
     } else {
         let mut out = tome_terminal::stdout().lock();
         let file = config.file.as_ref().map_or_else(
@@ -44,7 +44,7 @@ pub fn run(context: &CommandContext, all: bool) -> Result<Outcome> {
     Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
-/// Where a value is from, with paths as people write them.
+/// Describes the origin of a value; paths are shortened.
 fn describe_origin(context: &CommandContext, origin: &SettingOrigin) -> String {
     match origin {
         SettingOrigin::File(path) => context.shorten_path(path),
@@ -67,15 +67,15 @@ fn print_settings(
         shown += 1;
         let value = if value.is_empty() { "-" } else { value };
         writeln!(out)?;
-        let mark = format!("{BOLD}{}{RESET} = ", key.name);
+        let label = format!("{BOLD}{}{RESET} = ", key.name);
         let from = match (describe_origin(context, source), value == key.default) {
             (from, true) => format!("({from})"),
             (from, false) if key.default.is_empty() => format!("({from}; default: none)"),
             (from, false) => format!("({from}; default: {})", key.default),
         };
-        // The mark takes its own columns, so the text begins after the name.
+        // ANSI codes take no columns: indent by the visible width of `name = `.
         let indent = key.name.len() + 3;
-        print_hanging(out, &mark, indent, &format!("{value}  {from}"), width)?;
+        print_hanging(out, &label, indent, &format!("{value}  {from}"), width)?;
         print_hanging(out, "    ", 4, key.description, width)?;
     }
     if !config.redact.is_empty() {
@@ -106,7 +106,7 @@ fn print_settings(
     }
 }
 
-fn as_json(context: &CommandContext) -> Value {
+fn settings_to_json(context: &CommandContext) -> Value {
     let config = &context.config;
     let default =
         |name: &str| SETTING_KEYS.iter().find(|key| key.name == name).map(|key| key.default);

@@ -6,34 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Result;
-use serde::Serialize;
 use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 use tome_terminal::{DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_counted};
 
+use super::doctor_check::{CheckVerdict, DoctorCheck, bad, good, warning};
 use super::status::{DaemonState, collect_status};
 use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
 use crate::connect::{StartPolicy, is_older_version};
 use crate::platform;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum CheckVerdict {
-    Good,
-    Warning,
-    Bad,
-}
-
-#[derive(Debug, Serialize)]
-pub(super) struct DoctorCheck {
-    what: &'static str,
-    verdict: CheckVerdict,
-    found: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<String>,
-}
 
 /// Files that one check looks at; a home or a notebook can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
@@ -445,27 +428,5 @@ fn check_daemon(daemon: &DaemonState) -> DoctorCheck {
             format!("cannot be reached: {problem}"),
             "check daemon.endpoint in `tome config`, and TOME_TOKEN",
         ),
-    }
-}
-
-pub(super) fn good(what: &'static str, found: impl Into<String>) -> DoctorCheck {
-    DoctorCheck { what, verdict: CheckVerdict::Good, found: found.into(), advice: None }
-}
-
-pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> DoctorCheck {
-    DoctorCheck {
-        what,
-        verdict: CheckVerdict::Warning,
-        found: found.into(),
-        advice: Some(advice.to_owned()),
-    }
-}
-
-pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> DoctorCheck {
-    DoctorCheck {
-        what,
-        verdict: CheckVerdict::Bad,
-        found: found.into(),
-        advice: Some(advice.to_owned()),
     }
 }

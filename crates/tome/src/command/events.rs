@@ -9,7 +9,9 @@ use tome_contents::prompt_text;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
-use tome_terminal::{DIM, RESET, display_width, format_count, one_line, truncate_start};
+use tome_terminal::{
+    DIM, RESET, display_width, format_count, one_line, truncate_end, truncate_start,
+};
 
 use super::project_name::{ProjectNames, find_typed_root, resolve_name};
 use super::session_lookup::{complete_session, find_session};
@@ -246,15 +248,15 @@ fn print_events(
         } else {
             String::new()
         };
-        let side = tome_terminal::name_side(event);
+        let side = tome_terminal::name_side(event.kind.as_str(), event.agent.as_str());
         let at = labels.format_date_hour(now, event.at.0);
         if args.full {
             writeln!(out, "{DIM}{project}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;
         }
-        let gist =
-            one_line(&summarize_event(event), width.saturating_sub(left).max(GIST_CHARS_MIN));
+        let room = width.saturating_sub(left).max(GIST_CHARS_MIN);
+        let gist = truncate_end(&one_line(&summarize_event(event), room), room);
         writeln!(out, "{DIM}{project}{id:<6}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())

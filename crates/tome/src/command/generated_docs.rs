@@ -46,7 +46,7 @@ pub fn requested_shell() -> Option<String> {
 pub fn answer_shell(shell: &str) -> Result<Outcome> {
     let words: Vec<OsString> =
         std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
-    let mut command = completed_command(Cli::documented());
+    let mut command = completed_command(Cli::build_command());
     command.build();
     let folder = std::env::current_dir().ok();
     let mut candidates = Vec::new();
@@ -97,7 +97,7 @@ fn known_names() -> Vec<String> {
 }
 
 pub fn write_manual(folder: Option<&Path>) -> Result<Outcome> {
-    let mut command = Cli::for_manual().disable_help_subcommand(true);
+    let mut command = Cli::build_manual_command().disable_help_subcommand(true);
     command.build();
     match folder {
         None => tome_terminal::write_raw(render_page(&command)?.as_bytes())?,

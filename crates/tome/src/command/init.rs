@@ -8,10 +8,11 @@ use serde_json::json;
 use tome_proto::v1;
 use tome_terminal::{DIM, RESET, WrappedWriter, YELLOW, format_counted};
 
-use super::notebook_client::{NotebookClient, absolute_folder, quote_shell};
+use super::notebook_client::{NotebookCommands, absolute_folder, quote_shell};
 use super::project_name::resolve_given;
 use super::{CommandContext, Outcome};
-use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
+use crate::cli::init::InitArgs;
+use crate::cli::memory::{NotebookArgs, ScopeName};
 
 pub fn run(context: &CommandContext, args: &InitArgs) -> Result<Outcome> {
     let notebook = NotebookArgs {
@@ -19,7 +20,7 @@ pub fn run(context: &CommandContext, args: &InitArgs) -> Result<Outcome> {
         session: None,
         project: args.project.clone(),
     };
-    let notes = NotebookClient::new(context, &notebook, "tome init")?;
+    let notes = NotebookCommands::new(context, &notebook, "tome init")?;
     if args.in_repo {
         return move_into_repository(
             &notes,
@@ -61,7 +62,7 @@ fn print_location(context: &CommandContext, notebook: &v1::LocateResponse) -> Re
     Ok(())
 }
 
-fn move_into_repository(notes: &NotebookClient<'_>, cwd: &str) -> Result<Outcome> {
+fn move_into_repository(notes: &NotebookCommands<'_>, cwd: &str) -> Result<Outcome> {
     let done = notes.call_once(async |client| client.move_into_repository(cwd).await)?;
     if notes.context.json {
         notes.context.print_json(&json!({

@@ -30,10 +30,10 @@ pub fn list(
     context: &CommandContext,
     words: &str,
     project: Option<&Path>,
-    is_all: bool,
+    all_projects: bool,
     with_replaced: bool,
 ) -> Result<Outcome> {
-    let projects = projects_in_scope(context, project, is_all)?;
+    let projects = projects_in_scope(context, project, all_projects)?;
     let mut by_project: Vec<(&String, Vec<v1::Instruction>)> = Vec::new();
     for project in &projects {
         let request =

@@ -13,14 +13,14 @@ use tome_terminal::{BOLD, RESET, format_counted};
 use super::project_name::{absolute_path, resolve_given};
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError};
-use crate::cli::notes::{NotebookArgs, ScopeName};
+use crate::cli::memory::{NotebookArgs, ScopeName};
 use crate::connect::ConnectError;
 
 /// Cap on a file or standard input; far more than a note may hold.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The notebook that a command works on.
-pub struct NotebookClient<'a> {
+pub struct NotebookCommands<'a> {
     pub context: &'a CommandContext,
     scope: Scope,
     cwd: String,
@@ -31,7 +31,7 @@ pub struct NotebookClient<'a> {
     command: String,
 }
 
-impl<'a> NotebookClient<'a> {
+impl<'a> NotebookCommands<'a> {
     /// Selects the notebook from the command line.
     pub fn new(context: &'a CommandContext, args: &NotebookArgs, command: &str) -> Result<Self> {
         let scope = match args.scope {

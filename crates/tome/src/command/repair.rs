@@ -1,4 +1,4 @@
-//! `tome admin repair`, and the printing of store damage for other commands.
+//! `tome admin repair`.
 
 use std::io::Write;
 
@@ -64,21 +64,4 @@ fn repair_json(store: &v1::StoreRepaired) -> Value {
         "restored": store.restored, "lost": store.lost, "set_aside": given(&store.set_aside),
         "problem": given(&store.problem),
     })
-}
-
-/// Prints each damage with its remedy; consecutive damage with the same remedy shows it once.
-pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Result<()> {
-    let mut last_remedy = "";
-    for one in damage {
-        writeln!(out, "damage   {RED}{}{RESET}", one.found)?;
-        if one.remedy != last_remedy {
-            writeln!(out, "         {DIM}→{RESET} {}", one.remedy)?;
-        }
-        last_remedy = &one.remedy;
-    }
-    Ok(())
-}
-
-pub fn damage_json(damage: &[v1::Damage]) -> Vec<Value> {
-    damage.iter().map(|one| json!({"found": one.found, "remedy": one.remedy})).collect()
 }

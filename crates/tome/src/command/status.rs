@@ -15,7 +15,7 @@ use tome_terminal::{
 use super::display_path::shorten_endpoints;
 use super::time_labels::TimeLabels;
 use super::{
-    CommandContext, Outcome, capture_state, index_status, merge_sessions, reflect, repair,
+    CommandContext, Outcome, capture_state, damage, index_status, merge_sessions, reflect,
 };
 use crate::connect::{ConnectError, StartPolicy};
 use crate::hook::lost::{self, LossCount};
@@ -162,7 +162,7 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
                 writeln!(out, "         {RED}refuses writes:{RESET} {}", store.refusing)?;
             }
         }
-        repair::print_damage(&mut out, &status.damage)?;
+        damage::print_damage(&mut out, &status.damage)?;
         writeln!(out, "disk     {}", format_bytes(status.disk_bytes))?;
     }
     writeln!(out, "home     {}", context.shorten_path(context.settings.home.root()))?;
@@ -340,7 +340,7 @@ pub fn daemon_json(daemon: &DaemonState) -> Value {
         "resident_bytes": status.resident_bytes, "disk_bytes": status.disk_bytes,
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
-        "stores": stores, "damage": repair::damage_json(&status.damage), "model": model,
+        "stores": stores, "damage": damage::damage_json(&status.damage), "model": model,
         "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(index_status::indexes_json),
     })
 }

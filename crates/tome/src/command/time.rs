@@ -5,6 +5,8 @@ use jiff::tz::TimeZone;
 use tome_contents::{TimeSpan, parse_time_phrase};
 use tome_model::{InvalidInput, Millis, Zone, truncate_to};
 
+use crate::config::unit_ms;
+
 /// Parses an age such as `90m`, `2h`, `3d`; a period such as `2026-11-15`, `2026`, `yesterday` or `last
 /// week`, which stands for its start in `zone`; RFC 3339; or Unix milliseconds.
 pub fn parse(
@@ -72,21 +74,26 @@ fn parse_age(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let count: u64 = digits.parse().ok()?;
     let unit_ms = match text.get(digits.len()..)? {
-        "s" => 1_000,
-        "m" | "min" => 60_000,
-        "h" => 3_600_000,
-        "d" => 86_400_000,
         "w" => 604_800_000,
-        _ => return None,
+        unit => unit_ms(unit)?,
     };
     count.checked_mul(unit_ms)
 }
 
 /// Formats a time in the system's time zone.
 pub fn format_local_time(at: Millis) -> String {
+    format_local(at, "%Y-%m-%d %H:%M:%S")
+}
+
+/// Formats a time in the system's time zone for the name of a file.
+pub fn format_file_time(at: Millis) -> String {
+    format_local(at, "%Y-%m-%d-%H%M%S")
+}
+
+fn format_local(at: Millis, format: &str) -> String {
     let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match stamp {
-        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime(format).to_string(),
         None => at.to_string(),
     }
 }

@@ -14,7 +14,7 @@ use super::notebook_client::{
 use super::project_name::resolve_given;
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome};
-use crate::cli::notes::ToolCommandArgs;
+use crate::cli::tool::ToolCommandArgs;
 use crate::connect::ConnectError;
 
 pub fn run(context: &CommandContext, args: &ToolCommandArgs) -> Result<Outcome> {

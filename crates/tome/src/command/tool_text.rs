@@ -1,7 +1,7 @@
 //! Tool calls as people read them: the call in one line, and its output as text instead of JSON.
 
 use serde_json::{Map, Value};
-use tome_contents::{read_tool_call, shorten_path};
+use tome_contents::{PATH_FIELDS, read_tool_call, shorten_path};
 use tome_model::{Event, Tool};
 use tome_terminal::{display_width, one_line, truncate_end};
 
@@ -23,8 +23,8 @@ const TEXT_FIELDS: [&str; 13] = [
     "answers",
     "stderr",
 ];
-/// Fields that the line of a call is made of.
-const LINE_FIELDS: [&str; 17] = [
+/// Fields that the line of a call is made of, besides paths.
+const LINE_FIELDS: [&str; 11] = [
     "command",
     "cmd",
     "script",
@@ -36,12 +36,6 @@ const LINE_FIELDS: [&str; 17] = [
     "question",
     "title",
     "skill",
-    "file_path",
-    "filePath",
-    "path",
-    "absolute_path",
-    "notebook_path",
-    "target_file",
 ];
 /// Fields that the lines of an edit are made of.
 const EDIT_FIELDS: [&str; 10] = [
@@ -66,11 +60,7 @@ const DEPTH_MAX: usize = 8;
 /// `None` if the event is no tool call.
 pub fn render_call_line(event: &Event, columns: usize) -> Option<String> {
     let call = read_tool_call(event)?;
-    let prompt = if call.command.is_some() { "$ " } else { "" };
-    let outcome = match call.outcome.words() {
-        words if words.is_empty() => words,
-        words => format!(" ({words})"),
-    };
+    let (prompt, outcome) = (call.prompt_mark(), call.outcome_mark());
     let rest = columns.saturating_sub(prompt.len() + display_width(&outcome));
     let line = truncate_end(&one_line(&call.line, LINE_CHARS_MAX), rest.max(LINE_COLUMNS_MIN));
     Some(format!("{prompt}{line}{outcome}"))
@@ -81,7 +71,7 @@ pub fn render_call_line(event: &Event, columns: usize) -> Option<String> {
 pub enum InputDetail {
     /// The one field that matters most.
     Brief,
-    /// Every field, for exports and `--whole`.
+    /// Every field, for exports and `--full`.
     Whole,
 }
 
@@ -128,7 +118,7 @@ fn render_other_fields(tool: &Tool, cwd: &str, line: &str, main: &str, is_edit: 
         Value::String(text) if text.trim() == main => true,
         Value::String(text) if is_edit && text.contains("*** Begin Patch") => true,
         _ if is_edit && EDIT_FIELDS.contains(&name) => true,
-        Value::String(text) if LINE_FIELDS.contains(&name) => {
+        Value::String(text) if LINE_FIELDS.contains(&name) || PATH_FIELDS.contains(&name) => {
             is_in_line(shorten_path(text, cwd)) || is_in_line(text)
         }
         _ => false,

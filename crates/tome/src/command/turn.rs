@@ -13,7 +13,7 @@ use super::screen::Screen;
 use super::session_lookup::shorten_session;
 use super::tool_text::{InputDetail, render_call_line, render_call_text};
 
-/// Characters shown of a text, by what it is; `--whole` shows all.
+/// Characters shown of a text, by what it is; `--full` shows all.
 const CITED_CHARS_MAX: usize = 4_000;
 const ANSWER_CHARS_MAX: usize = 2_000;
 const PROMPT_CHARS_MAX: usize = 1_200;
@@ -28,7 +28,7 @@ const GIST_CHARS_MIN: usize = 20;
 
 /// How much of a turn is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TurnDetail {
+pub enum TurnVerbosity {
     /// Its ends and the events around the cited one, long texts cut in the middle.
     Brief,
     /// Every event, long texts cut in the middle.
@@ -43,7 +43,7 @@ pub fn print_turn(
     screen: &Screen,
     events: &[(u64, Event)],
     cited: u64,
-    detail: TurnDetail,
+    detail: TurnVerbosity,
 ) -> std::io::Result<()> {
     let Some((_, first)) = events.first() else { return Ok(()) };
     let day = screen.labels.format_weekday(screen.now, first.at.0);
@@ -62,11 +62,11 @@ pub fn print_turn(
             .find(|(_, event)| is_message(event))
             .map(|(number, _)| *number),
         day,
-        is_whole: detail == TurnDetail::Whole,
+        is_whole: detail == TurnVerbosity::Whole,
     };
     let cited_at = events.iter().position(|(number, _)| *number == cited).unwrap_or(0);
     let is_shown = |at: usize| {
-        detail != TurnDetail::Brief
+        detail != TurnVerbosity::Brief
             || at <= EVENTS_SHOWN
             || at + EVENTS_SHOWN >= events.len()
             || at.abs_diff(cited_at) <= EVENTS_SHOWN
@@ -107,7 +107,8 @@ impl TurnPrinter<'_> {
             true => labels.format_hour(event.at.0),
             false => labels.format_date_hour(now, event.at.0),
         };
-        let (width, side) = (self.screen.line_width(), name_side(event));
+        let (width, side) =
+            (self.screen.line_width(), name_side(event.kind.as_str(), event.agent.as_str()));
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
         if !is_cited && !is_message(event) && !self.is_whole {
             let start = format!("{mark} #{number}  {at}  {side}  ");
@@ -170,7 +171,7 @@ fn cut_middle(text: &str, most: usize) -> String {
     let first: String = text.chars().take(head).collect();
     let last: String = text.chars().skip(length - tail).collect();
     let cut = length - head - tail;
-    format!("{first}\n  … {cut} characters, --whole shows them …\n{last}")
+    format!("{first}\n  … {cut} characters, --full shows them …\n{last}")
 }
 
 #[cfg(test)]
@@ -216,7 +217,7 @@ mod tests {
         let mut screens = String::new();
         for width in [60, 80, 100, 160] {
             let (mut out, screen) = (Vec::new(), Screen::for_test(1_794_735_000_000, width));
-            print_turn(&mut out, &screen, &events, 3, TurnDetail::Brief).unwrap();
+            print_turn(&mut out, &screen, &events, 3, TurnVerbosity::Brief).unwrap();
             let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
             assert!(text.lines().all(|line| display_width(line) <= width), "{width}: {text}");
             screens.push_str(&format!("at {width}:\n{text}"));

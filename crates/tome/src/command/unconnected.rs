@@ -4,7 +4,7 @@ use tome_terminal::{DIM, RESET, YELLOW, print_hanging};
 
 use super::CommandContext;
 use super::setup::build_environment;
-use crate::setup::integration::{AgentIntegration, INTEGRATIONS};
+use crate::setup::integration::{AgentIntegration, INTEGRATIONS, name_agents};
 use crate::setup::{Environment, FilePlan, UndoJournal, build_plan};
 
 /// Whether Tome is in the settings of this agent, the user's or the project's as `environment` says.
@@ -30,16 +30,6 @@ pub fn find_unconnected(context: &CommandContext) -> Vec<&'static AgentIntegrati
         .filter(|client| client.find_installation(user).is_some())
         .filter(|client| !environments.iter().any(|it| is_connected(client, it, &book)))
         .collect()
-}
-
-/// Such as `Claude Code, Codex and Gemini CLI`.
-pub fn name_agents(agents: &[&'static AgentIntegration]) -> String {
-    let titles: Vec<&str> = agents.iter().map(|agent| agent.title).collect();
-    match titles.as_slice() {
-        [] => String::new(),
-        [one] => (*one).to_owned(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Prints which agents are not connected and how to connect them; nothing if all are.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tome_llm::Prices;
 
-use super::{duration, value};
+use super::duration;
 
 /// The chat model, used by `tome chat` and for reflections.
 #[derive(Debug, Clone)]
@@ -83,12 +83,5 @@ pub(super) fn chat_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> Chat
             cache_read: price_of("chat.price_cache_read"),
             cache_write: price_of("chat.price_cache_write"),
         },
-    }
-}
-
-pub(super) fn reflect_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
-    ReflectSettings {
-        enabled: value::parse_boolean(text("reflect.enabled")).unwrap_or(true),
-        idle: duration::parse(text("reflect.idle")).unwrap_or(Some(Duration::from_secs(1_800))),
     }
 }

@@ -24,15 +24,19 @@ fn parse_units(text: &str) -> Option<Duration> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default();
     let count: u64 = digits.trim().parse().ok()?;
-    let unit_ms = match unit {
-        "ms" => 1,
+    let unit_ms = if unit == "ms" { 1 } else { unit_ms(unit)? };
+    count.checked_mul(unit_ms).map(Duration::from_millis)
+}
+
+/// The milliseconds of a unit of at least a second.
+pub fn unit_ms(unit: &str) -> Option<u64> {
+    Some(match unit {
         "s" => 1_000,
         "m" | "min" => 60_000,
         "h" => 3_600_000,
         "d" => 86_400_000,
         _ => return None,
-    };
-    count.checked_mul(unit_ms).map(Duration::from_millis)
+    })
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
-//! The table of all settings, from which loading, validation, `tome config` and
-//! `docs/configuration.md` are derived.
+//! The table of all settings, from which validation, `tome config` and `docs/configuration.md` are derived.
+//!
+//! A new setting needs a row here, a field in `mod.rs`, and its reading in `load.rs`. A setting of `inject.*` also
+//! needs a field in `injection.proto`, and its passing on in `../hook/injection_request.rs` and
+//! `../daemon/injection/request.rs`.
 
 use tome_engine::DEFAULT_TOOLSET;
 use tome_model::limits;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use thiserror::Error;
 use tome_contents::ContentsSettings;
@@ -14,8 +15,8 @@ use toml::{Table, Value};
 
 use super::keys::SETTING_KEYS;
 use super::{
-    EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
-    capture, chat, duration, value,
+    EmbedProvider, EmbedSettings, InjectSettings, ReflectSettings, Settings, SummarizerKind,
+    SummarizerSettings, capture, chat, duration, value,
 };
 use crate::platform;
 
@@ -260,7 +261,7 @@ impl Config {
             store_idle_close: duration::parse(text("store.idle_close"))
                 .ok()
                 .flatten()
-                .unwrap_or(std::time::Duration::MAX),
+                .unwrap_or(Duration::MAX),
             daemon_idle_exit: duration::parse(text("daemon.idle_exit")).ok().flatten(),
             daemon_autostart: value::parse_boolean(text("daemon.autostart")).unwrap_or(true),
             daemon_tcp: value::parse_address(text("daemon.tcp")).ok().flatten(),
@@ -288,10 +289,10 @@ impl Config {
                 command: text("summarizer.command").to_owned(),
                 daily_tokens: text("summarizer.daily_tokens").parse().unwrap_or(0),
                 timeout: duration::parse_finite(text("summarizer.timeout"))
-                    .unwrap_or(std::time::Duration::from_secs(60)),
+                    .unwrap_or(Duration::from_secs(60)),
             },
             chat: chat::chat_settings(&text),
-            reflect: chat::reflect_settings(&text),
+            reflect: reflect_settings(&text),
             embed: embed_settings(&text),
             mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
             inject: inject_settings(&text),
@@ -299,10 +300,16 @@ impl Config {
     }
 }
 
+fn reflect_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
+    ReflectSettings {
+        enabled: value::parse_boolean(text("reflect.enabled")).unwrap_or(true),
+        idle: duration::parse(text("reflect.idle")).unwrap_or(Some(Duration::from_secs(1_800))),
+    }
+}
+
 fn embed_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
-    let time = |name, usual_s| {
-        duration::parse_finite(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
-    };
+    let time =
+        |name, usual_s| duration::parse_finite(text(name)).unwrap_or(Duration::from_secs(usual_s));
     EmbedSettings {
         provider: value::parse_embed_provider(text("embed.provider"))
             .unwrap_or(EmbedProvider::Builtin),

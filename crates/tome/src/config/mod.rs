@@ -15,7 +15,7 @@ mod value;
 
 pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
-pub use duration::parse_finite as parse_duration;
+pub use duration::{parse_finite as parse_duration, unit_ms};
 pub use keys::SETTING_KEYS;
 pub use load::{Config, ConfigError, ConfigFlags, SettingOrigin};
 pub use value::{EmbedProvider, SummarizerKind};

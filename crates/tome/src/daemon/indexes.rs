@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use tome_contents::StoreReport;
-use tome_home::ProjectionReport;
+use tome_contents::{CONTENTS_PROJECTION, StoreReport};
+use tome_engine::TOPICS_PROJECTION;
+use tome_home::{HomeError, ProjectionReport, SESSION_STATS_PROJECTION};
 use tome_proto::v1;
-use tome_recall::IndexReport;
-use tome_recall::RecallError;
+use tome_recall::{IndexReport, TRANSCRIPT_PROJECTION};
 
 use super::state::Daemon;
 
@@ -48,7 +48,7 @@ fn projection_to_wire(projection: ProjectionReport) -> v1::Worker {
     }
 }
 
-/// A store with its projections: those with a cursor in the ledger, and those with their own.
+/// A store with its projections.
 pub fn store_projections(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
     let path = report.path.clone();
     let mut response = report_to_wire(report);
@@ -56,7 +56,7 @@ pub fn store_projections(daemon: &Daemon, report: StoreReport) -> v1::StoreWorke
         return response;
     }
     let was_open = daemon.engine.stores().is_open(&path);
-    if let Err(error) = add_external_projections(daemon, &path, &mut response) {
+    if let Err(error) = add_projections(daemon, &path, &mut response) {
         response.problem = error.explained();
     }
     if !was_open {
@@ -65,18 +65,23 @@ pub fn store_projections(daemon: &Daemon, report: StoreReport) -> v1::StoreWorke
     response
 }
 
-fn add_external_projections(
+/// The order in which projections are listed; all others, the indexes, follow.
+const LISTED_FIRST: [&str; 4] =
+    [SESSION_STATS_PROJECTION, CONTENTS_PROJECTION, TRANSCRIPT_PROJECTION, TOPICS_PROJECTION];
+
+fn add_projections(
     daemon: &Daemon,
     path: &Path,
     response: &mut v1::StoreWorkers,
-) -> Result<(), RecallError> {
+) -> Result<(), HomeError> {
     let store = daemon.engine.stores().open(path)?;
-    response.workers.push(projection_to_wire(daemon.engine.transcripts().report(&store)?));
-    response.workers.push(projection_to_wire(daemon.engine.topics().report(&store)?));
-    if let Some(indexes) = daemon.engine.recall().report_indexes(&store)? {
-        response.finder = indexes.folder.display().to_string();
-        response.finder_problems = indexes.problems;
-        response.workers.extend(indexes.indexes.into_iter().map(projection_to_wire));
+    let mut reports = daemon.engine.report(&store)?;
+    let rank = |name: &str| LISTED_FIRST.iter().position(|listed| *listed == name);
+    reports.sort_by_key(|report| rank(report.name).unwrap_or(LISTED_FIRST.len()));
+    response.workers = reports.into_iter().map(projection_to_wire).collect();
+    if let Some((folder, problems)) = daemon.engine.recall().index_problems(&store) {
+        response.finder = folder.display().to_string();
+        response.finder_problems = problems;
     }
     Ok(())
 }
@@ -87,7 +92,6 @@ fn report_to_wire(report: StoreReport) -> v1::StoreWorkers {
         engine: report.engine.to_owned(),
         events: report.events,
         disk_bytes: report.disk_bytes,
-        workers: report.projections.into_iter().map(projection_to_wire).collect(),
         nodes: report.nodes,
         versions: report.versions,
         grips: report.grips,

@@ -30,7 +30,7 @@ use super::backup::BackupService;
 use super::capture::CaptureService;
 use super::citation::CitationsService;
 use super::contents::ContentsService;
-use super::control::DaemonService;
+use super::daemon_service::DaemonService;
 use super::events::EventsService;
 use super::injection::InjectionsService;
 use super::models::ModelsService;

@@ -16,11 +16,12 @@
 //! killed before it could record anything leaves no record.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tome_engine::try_lock_file;
 use tome_home::Home;
 use tome_model::{DeliveryId, Millis};
 
@@ -212,22 +213,12 @@ fn open_loss_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Locks the file with a time limit: a hook suspended while holding the lock must not block the others.
+/// Locks the file, with a time limit.
 fn lock_with_timeout(file: &File) -> std::io::Result<()> {
-    for _ in 0..LOCK_ATTEMPTS {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) => {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "there is no notification for an unlocked file"
-                )]
-                std::thread::sleep(LOCK_PAUSE);
-            }
-        }
+    match try_lock_file(file, LOCK_ATTEMPTS, LOCK_PAUSE)? {
+        true => Ok(()),
+        false => Err(std::io::ErrorKind::WouldBlock.into()),
     }
-    Err(std::io::ErrorKind::WouldBlock.into())
 }
 
 fn render_header(lost: LossCount) -> String {

@@ -3,11 +3,11 @@
 //! Symbolic links are followed, so that a linked config file stays a link. The file mode is kept.
 //! Read-only files are not touched.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use tome_home::{FinalLink, read_regular};
+use tome_home::{FinalLink, read_regular, sync_folder};
 
 /// Larger files are not config files.
 const CONFIG_BYTES_MAX: u64 = 64 * 1024 * 1024;
@@ -68,10 +68,6 @@ pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let mut missing: Vec<PathBuf> = folders.map(Path::to_path_buf).collect();
     missing.reverse();
     missing
-}
-
-fn sync_folder(folder: &Path) -> io::Result<()> {
-    if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
 /// Follows links to the file a path stands for, which may not exist.

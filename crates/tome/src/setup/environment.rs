@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::platform;
+
 /// The command with which an agent runs this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaunchCommand {
@@ -34,7 +36,11 @@ fn shell_quote(word: &str) -> String {
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
-    if cfg!(windows) { format!("\"{word}\"") } else { format!("'{}'", word.replace('\'', r"'\''")) }
+    if platform::HAS_POSIX_SHELL {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    } else {
+        format!("\"{word}\"")
+    }
 }
 
 pub struct Environment<'a> {
@@ -66,7 +72,7 @@ impl Environment<'_> {
     /// Looks up an executable in PATH.
     pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = (self.var)("PATH")?;
-        let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_owned() };
+        let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| is_program(file))
     }
 
@@ -83,7 +89,7 @@ impl Environment<'_> {
 }
 
 fn is_program(path: &Path) -> bool {
-    crate::platform::is_executable(path)
+    platform::is_executable(path)
 }
 
 #[cfg(test)]

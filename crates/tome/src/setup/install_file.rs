@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value};
 
 use crate::hook;
+use crate::platform;
 
 /// A file and the content it should have.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +114,7 @@ pub fn split_shell_words(line: &str) -> Vec<String> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
-            (None, '\\') if !cfg!(windows) => {
+            (None, '\\') if platform::HAS_POSIX_SHELL => {
                 word.get_or_insert_default().extend(chars.next());
             }
             (None, c) if c.is_whitespace() => words.extend(word.take()),

@@ -41,26 +41,26 @@ pub fn read_codex_trust(folder: &Path) -> HookTrust {
         let trusted = keys.iter().find_map(|key| state?.get(key)?.get("trusted_hash")?.as_str());
         trusted == Some(hash)
     };
-    let mut seen = false;
+    let mut has_hooks = false;
     let mut untrusted = Vec::new();
     let events = hooks.get("hooks").and_then(Value::as_object);
     for (event, groups) in events.into_iter().flatten() {
-        for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
+        for (group_index, group) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = group.get("hooks").and_then(Value::as_array);
-            for (inner, handler) in handlers.into_iter().flatten().enumerate() {
+            for (hook_index, handler) in handlers.into_iter().flatten().enumerate() {
                 if !CommandWords::from_settings(handler).is_hook() {
                     continue;
                 }
-                seen = true;
+                has_hooks = true;
                 let snake = to_snake_case(event);
-                let hash = trust_hash(&snake, group, handler);
-                if !is_trusted(&format!("{snake}:{at}:{inner}"), &hash) {
+                let hash = compute_trust_hash(&snake, group, handler);
+                if !is_trusted(&format!("{snake}:{group_index}:{hook_index}"), &hash) {
                     untrusted.push(event.clone());
                 }
             }
         }
     }
-    match (seen, untrusted.is_empty()) {
+    match (has_hooks, untrusted.is_empty()) {
         (false, _) => HookTrust::Unknown,
         (true, true) => HookTrust::Trusted,
         (true, false) => HookTrust::Untrusted(untrusted),
@@ -79,7 +79,7 @@ pub(super) fn to_snake_case(event: &str) -> String {
     snake
 }
 
-pub(super) fn trust_hash(event: &str, group: &Value, handler: &Value) -> String {
+pub(super) fn compute_trust_hash(event: &str, group: &Value, handler: &Value) -> String {
     let timeout = handler.get("timeout").and_then(Value::as_u64).unwrap_or(TIMEOUT_DEFAULT_S);
     let is_async = handler.get("async").and_then(Value::as_bool).unwrap_or(false);
     // Keys must be in alphabetical order.
@@ -94,8 +94,7 @@ pub(super) fn trust_hash(event: &str, group: &Value, handler: &Value) -> String 
         hashed.insert("matcher".to_owned(), matcher.clone());
     }
     let hash = digest::digest(&digest::SHA256, hashed.to_string().as_bytes());
-    let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("sha256:{hex}")
+    format!("sha256:{}", tome_model::to_hex(hash.as_ref()))
 }
 
 #[cfg(test)]

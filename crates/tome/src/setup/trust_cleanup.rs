@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::install_file::CommandWords;
-use super::trust::{to_snake_case, trust_hash};
+use super::integration::codex_config_folder;
+use super::trust::{compute_trust_hash, to_snake_case};
 use super::{EditError, Environment, disk, json_text, toml_text};
 
 /// Timeouts, in seconds, that current and earlier versions give Tome's hooks.
@@ -80,7 +81,7 @@ impl TrustCleanup {
         self.commands.iter().any(|command| {
             TIMEOUTS_S.iter().any(|timeout| {
                 let handler = json!({ "command": command, "timeout": timeout });
-                Some(trust_hash(event, &Value::Null, &handler).as_str()) == hash
+                Some(compute_trust_hash(event, &Value::Null, &handler).as_str()) == hash
             })
         })
     }
@@ -107,10 +108,6 @@ impl HooksFile {
             .iter()
             .find_map(|name| key.strip_prefix(name.to_string_lossy().as_ref())?.strip_prefix(':'))
     }
-}
-
-fn codex_config_folder(environment: &Environment<'_>) -> PathBuf {
-    environment.folder_or_default("CODEX_HOME", ".codex")
 }
 
 /// Collects the positions and command lines of Tome's hooks in `hooks.json`.

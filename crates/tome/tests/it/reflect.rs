@@ -146,15 +146,6 @@ fn the_next_session_updates_existing_notes() {
     assert!(fact.contains("codes in Rust") && !fact.contains("codes in English"), "{fact}");
 }
 
-#[test]
-fn a_model_that_declines_changes_nothing() {
-    let server = ModelServer::start([ScriptedAnswer::text("none")]);
-    let world = configured(&server, "openai", "");
-    session(&world, "s1", "first");
-    assert_eq!(done(&world, 1)["last_written"], json!([]));
-    assert!(memory_json(&world, &["list"]).is_empty());
-}
-
 /// Too little for a task: no request. Later events of the session count together with it.
 #[test]
 fn a_trivial_session_is_not_reflected_on() {

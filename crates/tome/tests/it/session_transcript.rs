@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::support::{MORNING_MS, line, line_with, prompt, world};
+use crate::support::{MORNING_MS, line, prompt, world};
 
 pub fn session_folder(world: &World, session: &str) -> PathBuf {
     world.home().join("projects/--app--/sessions").join(session)
@@ -115,33 +115,4 @@ fn manual_changes_to_the_file_are_repaired_or_tolerated() {
     let none = world.tome(&["admin", "rebuild-messages", "--project", "/nobody"]);
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
     assert!(none.stderr.contains("no sessions yet"), "{}", none.stderr);
-}
-
-#[test]
-fn an_edited_overview_is_never_changed() {
-    let world = world();
-    world.ingest(&line("e1", MORNING_MS, "one"));
-    transcript_text(&world, "s1", 1);
-    let overview = session_folder(&world, "s1").join("working-memory/overview.md");
-    let mine = "# Mine\r\n\r\n## Current Task\nship it  \n";
-    std::fs::write(&overview, mine).unwrap();
-    world.tome(&["stop"]);
-    world.ingest(&line("e2", MORNING_MS + 1, "two"));
-    transcript_text(&world, "s1", 2);
-    assert_eq!(std::fs::read_to_string(&overview).unwrap(), mine);
-    let read =
-        world.tome(&["memory", "read", "overview.md", "--session", "s1", "--project", "/app"]);
-    assert_eq!((read.code, read.stdout.contains("ship it")), (0, true), "{}", read.stderr);
-}
-
-#[test]
-fn sessions_with_unusual_names_have_their_own_folders() {
-    let world = world();
-    let odd = ["..", "a/b", ".hidden", "CON"];
-    for (n, session) in odd.iter().enumerate() {
-        world.ingest(&line_with(&json!({"id": format!("e{n}"), "session_id": session})));
-    }
-    for folder in ["~%2E%2E", "~a%2Fb", "~%2Ehidden", "~CON"] {
-        transcript_text(&world, folder, 1);
-    }
 }

@@ -90,7 +90,7 @@ fn the_steps_of_a_long_turn_are_counted() {
     assert!(text.contains("… 13 more events, #6 to #18 …"), "{text}");
     assert!(text.contains("make part-3") && !text.contains("make part-4\n"), "{text}");
     assert!(text.contains("make part-19") && text.contains("All parts are made."), "{text}");
-    assert!(world.tome(&["show", "1", "--whole"]).stdout.contains("make part-4\n"));
+    assert!(world.tome(&["show", "1", "--full"]).stdout.contains("make part-4\n"));
     let middle = world.tome(&["show", "12"]).stdout;
     for part in ["make all parts", "#6 to #7", "> #12", "make part-10", "All parts are made."] {
         assert!(middle.contains(part), "{part}: {middle}");

@@ -1,8 +1,14 @@
-//! The structure of the workspace: which crate may depend on which, and which modules depend on each
-//! other.
+//! The structure of the workspace: which crate may depend on which, what each refuses from outside, which
+//! modules use each other, and that a type name means one thing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+
+use self::cycles::{Cycle, cycles};
+use self::source::{code_of, first_word, imports, modules_of};
+
+mod cycles;
+mod source;
 
 /// Every crate and the crates of the workspace that it may depend on. `ARCHITECTURE.md` gives the
 /// reasons. A crate that is not listed here fails the test, so that a new one is a decision.
@@ -66,7 +72,7 @@ fn members() -> BTreeMap<String, PathBuf> {
         .collect()
 }
 
-/// The crates of the workspace that a crate depends on, tests and benches aside.
+/// What a crate depends on, tests and benches aside.
 fn dependencies(folder: &Path) -> BTreeSet<String> {
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap();
     let mut section = "";
@@ -76,7 +82,9 @@ fn dependencies(folder: &Path) -> BTreeSet<String> {
             section = line;
         } else if section.ends_with("dependencies]") && !section.contains("dev-") {
             let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
-            found.extend(name.strip_prefix("tome-").map(str::to_owned));
+            if !name.is_empty() && !name.starts_with('#') {
+                found.insert(name.to_owned());
+            }
         }
     }
     found
@@ -91,6 +99,8 @@ fn a_crate_depends_only_on_crates_below_it() {
     for (name, allowed) in MAY_DEPEND_ON {
         let allowed: BTreeSet<String> = allowed.iter().map(|name| (*name).to_owned()).collect();
         let found = dependencies(&members[name]);
+        let found = found.iter().filter_map(|name| name.strip_prefix("tome-"));
+        let found: BTreeSet<String> = found.map(str::to_owned).collect();
         let extra: Vec<&String> = found.difference(&allowed).collect();
         assert!(extra.is_empty(), "{name} must not depend on {extra:?}");
         let unused: Vec<&String> = allowed.difference(&found).collect();
@@ -110,165 +120,323 @@ fn crate_dependencies_have_no_cycle() {
     }
 }
 
-/// Source text without comments and without the tests at its end.
-fn code_of(path: &Path) -> String {
-    let text = std::fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
-    let lines = text.lines().map(|line| line.split("//").next().unwrap_or_default());
-    lines.collect::<Vec<_>>().join("\n")
-}
+/// Crates from outside, and the crates of the workspace that may name them.
+const ONLY_IN: [(&[&str], &[&str]); 14] = [
+    (&["fjall", "lsm-tree", "rocksdb"], &["tome-ledger"]),
+    (&["tantivy", "fearless_simd"], &["tome-finder"]),
+    (&["frostem"], &["tome-text"]),
+    (&["cap-std"], &["tome-notebook"]),
+    (&["ureq"], &["tome-llm"]),
+    (&["ratatui"], &["tome-browse"]),
+    (&["prost", "tonic-prost", "hyper-util", "tower"], &["tome-proto"]),
+    (&["tonic"], &["tome-proto", "tome"]),
+    (&["tonic-health", "tonic-reflection", "rmcp", "toml_edit", "jsonc-parser"], &["tome"]),
+    (
+        &["tokio", "tokio-stream"],
+        &["tome-proto", "tome-client", "tome-chat", "tome-bench", "tome", "tome-testkit"],
+    ),
+    (&["clap"], &["tome-chat", "tome-bench", "tome"]),
+    (&["rusqlite"], &["tome-bench", "tome"]),
+    (&["console", "unicode-width", "terminal_size"], &["tome-terminal"]),
+    (&["anstream"], &["tome-terminal", "tome-chat", "tome"]),
+];
 
-/// The items of a `use` group, split at its top-level commas.
-fn split_group(group: &str) -> Vec<String> {
-    let (mut depth, mut items) = (0, vec![String::new()]);
-    for c in group.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            ',' if depth == 0 => {
-                items.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        items.last_mut().unwrap().push(c);
-    }
-    items.into_iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect()
-}
-
-/// The text of a group that begins behind its opening brace.
-fn group_text(rest: &str) -> &str {
-    let mut depth = 1;
-    for (at, c) in rest.char_indices() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return &rest[..at];
+#[test]
+fn crates_from_outside_are_named_only_where_they_belong() {
+    for (name, folder) in members() {
+        let found = dependencies(&folder);
+        for (outside, users) in ONLY_IN {
+            let named: Vec<&&str> =
+                outside.iter().filter(|crate_| found.contains(**crate_)).collect();
+            assert!(named.is_empty() || users.contains(&name.as_str()), "{name} names {named:?}");
         }
     }
-    rest
 }
 
-fn first_word(text: &str) -> String {
-    text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()
+/// What a crate must not link, not even through others.
+const LINKS_NONE_OF: [(&[&str], &[&str]); 3] = [
+    (
+        &["tome-model", "tome-text", "tome-redact", "tome-topics"],
+        &["rustix", "tempfile", "fjall", "tantivy", "ureq", "rustls", "tokio", "clap"],
+    ),
+    (
+        &[
+            "tome-ledger",
+            "tome-notebook",
+            "tome-finder",
+            "tome-home",
+            "tome-llm",
+            "tome-contents",
+            "tome-recall",
+            "tome-engine",
+            "tome-memory",
+        ],
+        &["tokio", "tonic", "hyper", "axum", "tower", "prost", "clap", "anstream", "crossterm"],
+    ),
+    (&["tome-client", "tome-agent"], &["clap", "anstream", "crossterm", "console", "rmcp"]),
+];
+
+/// What each package of `Cargo.lock` depends on, features and systems aside.
+fn locked_dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let lock = std::fs::read_to_string(crates().join("../Cargo.lock")).unwrap();
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for package in lock.split("[[package]]").skip(1) {
+        let quoted: Vec<&str> = package.split('"').skip(1).step_by(2).collect();
+        let list = package.split_once("dependencies = [").map_or("", |(_, list)| list);
+        let names = list.split('"').skip(1).step_by(2);
+        let names = names.map(|name| name.split(' ').next().unwrap_or_default().to_owned());
+        found.entry(quoted[0].to_owned()).or_default().extend(names);
+    }
+    found
 }
 
-/// The first segments of all paths in `code` that begin with `prefix`.
-fn names_behind(code: &str, prefix: &str) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
-    for (at, _) in code.match_indices(prefix) {
-        let before = code[..at].chars().next_back();
-        if before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
-            continue;
-        }
-        let rest = &code[at + prefix.len()..];
-        match rest.strip_prefix('{') {
-            Some(rest) => {
-                names.extend(split_group(group_text(rest)).iter().map(|item| first_word(item)));
+#[test]
+fn a_crate_links_nothing_that_it_refuses() {
+    let mut below = locked_dependencies();
+    for (name, folder) in members() {
+        below.insert(name, dependencies(&folder));
+    }
+    for (names, refused) in LINKS_NONE_OF {
+        for name in names {
+            let (mut seen, mut open) = (BTreeMap::new(), vec![(*name).to_owned()]);
+            while let Some(user) = open.pop() {
+                for next in below.get(&user).into_iter().flatten() {
+                    if !seen.contains_key(next) {
+                        seen.insert(next.clone(), user.clone());
+                        open.push(next.clone());
+                    }
+                }
             }
-            None => drop(names.insert(first_word(rest))),
+            for refused in refused {
+                assert_eq!(seen.get(*refused), None, "{name} links {refused}, through this crate");
+            }
         }
     }
-    names
 }
 
-/// Names that the root of a crate re-exports, and the modules that they come from.
-fn re_exports(root: &str, modules: &BTreeSet<String>) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for module in modules {
-        for (at, _) in root.match_indices(&format!("use {module}::")) {
-            let rest = &root[at + "use ".len() + module.len() + "::".len()..];
-            let items = match rest.strip_prefix('{') {
-                Some(rest) => split_group(group_text(rest)),
-                None => vec![rest.split(';').next().unwrap_or_default().to_owned()],
-            };
-            for item in items {
-                let name = item.rsplit(" as ").next().unwrap_or_default();
-                let name = name.rsplit("::").next().unwrap_or_default().trim();
-                found.insert(name.to_owned(), module.clone());
+/// Words of the standard library that crates must not use, `*` being all but those of tests; and the files
+/// and folders that may.
+struct Refusal {
+    words: &'static [&'static str],
+    crates: &'static [&'static str],
+    except: &'static [&'static str],
+}
+
+const REFUSALS: [Refusal; 4] = [
+    Refusal {
+        words: &["std::fs", "std::net", "std::process", "Instant::now"],
+        crates: &["tome-model", "tome-text", "tome-redact", "tome-topics"],
+        except: &[],
+    },
+    // The environment.
+    Refusal { words: &["std::env", "env::var"], crates: &["*"], except: &["tome/src/"] },
+    // The time zone of this machine.
+    Refusal {
+        words: &["TimeZone::system"],
+        crates: &["*"],
+        except: &[
+            "tome-model/src/time.rs",
+            "tome-model/src/zone.rs",
+            "tome/src/command/time.rs",
+            "tome/src/command/time_labels.rs",
+        ],
+    },
+    // The operating system.
+    Refusal {
+        words: &["(unix", "(windows", "target_os", "target_family", "std::os::"],
+        crates: &["*"],
+        except: &[
+            "tome-client/src/lib.rs",
+            "tome-client/src/process.rs",
+            "tome-client/src/socket.rs",
+            "tome-finder/src/files.rs",
+            "tome-home/src/durable.rs",
+            "tome-home/src/folder_path.rs",
+            "tome-home/src/regular_file.rs",
+            "tome-home/src/repo_notebook.rs",
+            "tome-ledger/src/store_file.rs",
+            "tome-llm/src/key_file.rs",
+            "tome-llm/src/process_group.rs",
+            "tome-notebook/src/file_stamp.rs",
+            "tome-notebook/src/folder.rs",
+            "tome-notebook/src/history/pending_write.rs",
+            "tome-notebook/src/state.rs",
+            "tome-notebook/src/watch.rs",
+            "tome/src/platform.rs",
+        ],
+    },
+];
+
+#[test]
+fn what_a_crate_refuses_is_not_in_its_code() {
+    let mut unused: BTreeSet<&str> =
+        REFUSALS.iter().flat_map(|refusal| refusal.except).copied().collect();
+    let mut found = Vec::new();
+    for (name, folder) in members().into_iter().filter(|(name, _)| name != "tome-testkit") {
+        for module in modules_of(&folder) {
+            let file = module.file.strip_prefix(&folder).unwrap().to_str().unwrap();
+            let file = format!("{name}/{file}");
+            for refusal in REFUSALS {
+                let applies = refusal.crates.iter().any(|other| *other == "*" || *other == name);
+                let words = refusal.words.iter().filter(|word| module.code.contains(**word));
+                for word in words.filter(|_| applies) {
+                    match refusal.except.iter().find(|other| file.starts_with(**other)) {
+                        Some(exception) => drop(unused.remove(exception)),
+                        None => found.push(format!("{file}: {word}")),
+                    }
+                }
             }
+        }
+    }
+    assert!(found.is_empty(), "refused by ARCHITECTURE.md:\n{}", found.join("\n"));
+    assert!(unused.is_empty(), "these exceptions are needed no longer: {unused:?}");
+}
+
+/// Names of several types. A name that is defined once has to be taken out here.
+const SHARED_TYPE_NAMES: [&str; 4] = [
+    // The same thing, for one operating system each.
+    "FolderWatch",
+    "LocalStream",
+    // With the error of a crate or module.
+    "Result",
+    // To be renamed.
+    "Citations",
+];
+
+/// The types that a module defines; types within a trait or an implementation aside.
+fn types_in(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in code.lines() {
+        let start = line.trim_start();
+        let item = start.strip_prefix("pub").map_or(start, |rest| {
+            rest.strip_prefix('(')
+                .map_or(rest, |scope| scope.split_once(')').map_or("", |parts| parts.1))
+        });
+        let Some((keyword, rest)) = item.trim_start().split_once(' ') else { continue };
+        let is_alias = keyword == "type" && start.len() == line.len();
+        if is_alias || ["struct", "enum", "trait", "union"].contains(&keyword) {
+            found.push(first_word(rest));
         }
     }
     found
 }
 
-fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let is_test = path.file_stem().is_some_and(|stem| stem == "tests");
-        if path.is_dir() && !is_test {
-            rust_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_test {
-            found.push(path);
-        }
-    }
-}
-
-/// Which top-level modules of a crate use which others.
-fn module_graph(folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
-    let src = folder.join("src");
-    let root = [src.join("lib.rs"), src.join("main.rs")].into_iter().find(|path| path.is_file());
-    let root = root.unwrap_or_else(|| panic!("{} has no root", src.display()));
-    let mut files = Vec::new();
-    rust_files(&src, &mut files);
-    let module_of = |path: &Path| {
-        let inside = path.strip_prefix(&src).unwrap();
-        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
-        first.trim_end_matches(".rs").to_owned()
-    };
-    let modules: BTreeSet<String> =
-        files.iter().filter(|path| **path != root).map(|path| module_of(path)).collect();
-    let exported = re_exports(&code_of(&root), &modules);
-    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for path in files.iter().filter(|path| **path != root) {
-        let code = code_of(path);
-        let inside = path.strip_prefix(&src).unwrap();
-        let is_folder = path.file_name().is_some_and(|name| name == "mod.rs");
-        let depth = inside.components().count() - usize::from(is_folder);
-        let mut names = names_behind(&code, "crate::");
-        names.extend(names_behind(&code, &"super::".repeat(depth)));
-        let module = module_of(path);
-        for name in names {
-            let target = modules.get(&name).or_else(|| exported.get(&name));
-            if let Some(target) = target.filter(|target| **target != module) {
-                graph.entry(module.clone()).or_default().insert(target.clone());
+/// The types of the `.proto` files may have the names of what they carry: they are written `v1::Event`.
+#[test]
+fn a_type_name_means_one_thing() {
+    let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut imported = Vec::new();
+    for (_, folder) in members() {
+        for module in modules_of(&folder) {
+            let file = module.file.strip_prefix(crates()).unwrap().display().to_string();
+            for name in types_in(&module.code) {
+                types.entry(name).or_default().push(file.clone());
+            }
+            for import in imports(&module.code) {
+                let is_type = import.name.starts_with(char::is_uppercase);
+                if is_type && import.path.iter().nth_back(1).is_some_and(|parent| parent == "v1") {
+                    imported.push((import.name, file.clone()));
+                }
             }
         }
     }
-    graph
+    assert!(types.len() > 1_000, "only {} types were recognized", types.len());
+    imported.retain(|(name, _)| types.contains_key(name));
+    types.retain(|_, files| files.len() > 1);
+    let listed: BTreeSet<&str> = SHARED_TYPE_NAMES.into_iter().collect();
+    let unused: Vec<&&str> = listed.iter().filter(|name| !types.contains_key(**name)).collect();
+    assert!(unused.is_empty(), "these names are no longer shared: {unused:?}");
+    types.retain(|name, _| !listed.contains(name.as_str()));
+    assert!(types.is_empty(), "these names mean several things: {types:#?}");
+    assert!(imported.is_empty(), "write `v1::` before wire types: {imported:?}");
 }
 
-/// The modules that can be reached from a module, itself included only if it is in a circle.
-fn reachable(graph: &BTreeMap<String, BTreeSet<String>>, from: &str) -> BTreeSet<String> {
-    let (mut seen, mut open) = (BTreeSet::new(), vec![from.to_owned()]);
-    while let Some(module) = open.pop() {
-        for next in graph.get(&module).into_iter().flatten() {
-            if seen.insert(next.clone()) {
-                open.push(next.clone());
-            }
-        }
-    }
-    seen
-}
+/// Modules that use each other in a cycle today, by their parent. A cycle that is gone has to be taken
+/// out here, and none may be added.
+const KNOWN_CYCLES: [(&str, &[&str]); 9] = [
+    (
+        "tome::agents",
+        &["claude_code", "codex", "copilot", "gemini", "opencode", "response", "transcript"],
+    ),
+    (
+        "tome::command",
+        &[
+            "citation",
+            "events",
+            "instructions",
+            "last_activity",
+            "notebook_client",
+            "project_name",
+            "project_scope",
+            "read",
+            "recall",
+            "screen",
+            "session_lookup",
+            "session_page",
+            "session_target",
+            "sessions",
+            "show",
+            "toc",
+            "tool_text",
+            "topics",
+            "turn",
+        ],
+    ),
+    (
+        "tome::daemon",
+        &[
+            "agent_transcripts",
+            "calls",
+            "damage",
+            "deep_vectors",
+            "drain",
+            "losses",
+            "maintenance",
+            "models",
+            "node_rewriter",
+            "reflect",
+            "remote_vectors",
+            "scheduler",
+            "state",
+        ],
+    ),
+    ("tome::hook", &["args", "delivery", "from_transcript", "injection_request", "payload"]),
+    ("tome::setup", &["integration", "plan", "skills"]),
+    ("tome-contents::extract::answers", &["answer", "answer_score", "verdict"]),
+    (
+        "tome-contents::extract::pages",
+        &["fallback_title", "segment_title", "task_titles", "title_candidates"],
+    ),
+    ("tome-contents::extract::turns", &["plan", "request", "request_score", "turn"]),
+    (
+        "tome-engine::injection",
+        &["hints", "injection_state", "injector", "known", "session_state", "start_text"],
+    ),
+];
 
 #[test]
-fn no_cycle_between_modules() {
-    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, folder) in members() {
-        let graph = module_graph(&folder);
-        let in_cycle: BTreeSet<String> = graph
-            .keys()
-            .filter(|module| reachable(&graph, module).contains(*module))
-            .cloned()
-            .collect();
-        if !in_cycle.is_empty() {
-            found.insert(name, in_cycle);
-        }
-    }
-    assert!(found.is_empty(), "modules depend on each other in a circle: {found:?}");
+fn no_new_cycle_between_modules() {
+    let known: BTreeSet<(String, Vec<String>)> = KNOWN_CYCLES
+        .iter()
+        .map(|(parent, modules)| {
+            ((*parent).to_owned(), modules.iter().map(|name| (*name).to_owned()).collect())
+        })
+        .collect();
+    let all = members();
+    let found: Vec<Cycle> = all.iter().flat_map(|(name, folder)| cycles(name, folder)).collect();
+    let new: Vec<String> = found
+        .iter()
+        .filter(|cycle| !known.contains(&(cycle.parent.clone(), cycle.modules.clone())))
+        .map(|cycle| {
+            format!("{}: {:?}\n  {}", cycle.parent, cycle.modules, cycle.uses.join("\n  "))
+        })
+        .collect();
+    assert!(new.is_empty(), "modules use each other in a cycle:\n{}", new.join("\n"));
+    let is_there = |(parent, modules): &&(String, Vec<String>)| {
+        found.iter().any(|cycle| cycle.parent == *parent && cycle.modules == *modules)
+    };
+    let gone: Vec<_> = known.iter().filter(|cycle| !is_there(cycle)).collect();
+    assert!(gone.is_empty(), "these cycles are gone: remove them here: {gone:#?}");
 }
 
 /// The steps of the built-in summarizer; each uses only those before it.

@@ -169,6 +169,7 @@ fn lessons_are_stored_and_recalled() {
     let world = world();
     let nothing = world.tome(&["coder", "recall", "how", "do", "I", "find", "a", "slow", "test"]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (0, ""));
+    assert!(nothing.stdout.starts_with("no lesson matches "), "{}", nothing.stdout);
     let stored = world.tome(&LESSON);
     assert_eq!((stored.code, stored.stderr.as_str()), (0, ""), "{}", stored.stdout);
     let found = world.tome(&["coder", "recall", "how do I find a slow test?"]);

@@ -169,12 +169,6 @@ fn bad_input_gets_clear_answers() {
     let unknown = tome(&["topics", "show", "t-xxxxxx"]);
     assert_eq!(unknown.code, 4, "{unknown:?}");
     assert!(unknown.stderr.contains("no topic t-xxxxxx"), "{unknown:?}");
-    // An id of a known kind never opens another topic.
-    for id in ["error:deadbeef", "issue:#9", "package:lexer", "branch:lexer", "file:lexer.txt"] {
-        let unknown = tome(&["topics", "show", id]);
-        assert_eq!(unknown.code, 4, "{unknown:?}");
-        assert!(unknown.stderr.contains(&format!("no topic {id}")), "{unknown:?}");
-    }
     let folder = tome(&["file", "src"]);
     assert_eq!(folder.code, 4, "{folder:?}");
     assert!(folder.stderr.contains("src is a folder; changed files in it: src/lexer.rs"));

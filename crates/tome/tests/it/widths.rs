@@ -113,7 +113,7 @@ fn every_screen_fits_the_terminal() {
         &["show", "nosuch"],
         &["report", "yesteryear"],
         &["show", "2"],
-        &["show", "3", "--whole"],
+        &["show", "3", "--full"],
         &["show", "event-1"],
         &["show", "event-1", "--verbose"],
         &["toc", "2026-11-15"],
@@ -515,6 +515,405 @@ fn the_screens_of_a_project_at_four_widths() {
             missed
 
         All other settings have their defaults: `tome config --all` lists them.
+    "#]].assert_eq(&shown.join("\n"));
+}
+
+/// Pages of what was done.
+#[test]
+fn sessions_days_and_reports_at_four_widths() {
+    let world = filled();
+    let screens = [
+        &["sessions"][..],
+        &["show", "419f"],
+        &["read", "419f"],
+        &["toc", "2026-11-15"],
+        &["report", "2026-11-15"],
+        &["recall", "unicode identifiers"],
+    ];
+    let shown =
+        screens.map(|args| format!("$ tome {}\n{}", args.join(" "), at_four_widths(&world, args)));
+    expect![[r#"
+        $ tome sessions
+        at 60:
+          when    session   title                              turns
+          Nov 15  419f42f0  Make the lexer accept unicode id…      1
+
+        tome show 419f42f0 opens its page, tome read 419f42f0 the
+        conversation
+
+        at 80:
+          when    session   agent        title                                     turns
+          Nov 15  419f42f0  claude-code  Make the lexer accept unicode identifie…      1
+
+        tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
+
+        at 100:
+          when    session   agent        branch          title                                         turns
+          Nov 15  419f42f0  claude-code  feature/unico…  Make the lexer accept unicode identifiers i…      1
+
+        tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
+
+        at 160:
+          when    session   agent        branch                       title                                                                           turns
+          Nov 15  419f42f0  claude-code  feature/unicode-identifiers  Make the lexer accept unicode identifiers in every place where it reads a name      1
+
+        tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
+
+        $ tome show 419f
+        at 60:
+        Make the lexer accept unicode identifiers in every place
+        where it reads a name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on
+        feature/unicode-identifiers
+        1 turn · ~/app
+
+          1  09:30  Please make the lexer accept unicode identifiers
+                    in every place where it reads a name. Always run
+                    the tests before you commit.
+                  → Decided to use `unicode_ident`, because it is
+                    small and has no dependencies.
+
+        Decisions
+          • Decided to use `unicode_ident`, because it is small and
+            has no dependencies.
+
+        Rules from the user
+          • Always run the tests before you commit.
+
+        Open
+          • `cargo test` fails: error[E0308]: mismatched types:
+            expected `char`, found `&str`
+
+        Files
+          src/lexer.rs  changed
+
+        Read it: tome read 419f42f0
+        Continue it: tome resume 419f42f0
+
+        at 80:
+        Make the lexer accept unicode identifiers in every place where it reads a name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on feature/unicode-identifiers
+        1 turn · ~/app
+
+          1  09:30  Please make the lexer accept unicode identifiers in every place
+                    where it reads a name. Always run the tests before you commit.
+                  → Decided to use `unicode_ident`, because it is small and has no
+                    dependencies.
+
+        Decisions
+          • Decided to use `unicode_ident`, because it is small and has no dependencies.
+
+        Rules from the user
+          • Always run the tests before you commit.
+
+        Open
+          • `cargo test` fails: error[E0308]: mismatched types: expected `char`, found
+            `&str`
+
+        Files
+          src/lexer.rs  changed
+
+        Read it: tome read 419f42f0
+        Continue it: tome resume 419f42f0
+
+        at 100, 160:
+        Make the lexer accept unicode identifiers in every place where it reads a name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on feature/unicode-identifiers
+        1 turn · ~/app
+
+          1  09:30  Please make the lexer accept unicode identifiers in every place where it reads a name.
+                    Always run the tests before you commit.
+                  → Decided to use `unicode_ident`, because it is small and has no dependencies.
+
+        Decisions
+          • Decided to use `unicode_ident`, because it is small and has no dependencies.
+
+        Rules from the user
+          • Always run the tests before you commit.
+
+        Open
+          • `cargo test` fails: error[E0308]: mismatched types: expected `char`, found `&str`
+
+        Files
+          src/lexer.rs  changed
+
+        Read it: tome read 419f42f0
+        Continue it: tome resume 419f42f0
+
+        $ tome read 419f
+        at 60:
+        ── Make the lexer accept unicode identifiers in every place
+           where it reads a name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on
+        feature/unicode-identifiers
+        1 turn · ~/app
+
+        ── 1 · Sun, Nov 15, 09:30 ──────────────────────────────────
+        │ Please make the lexer accept unicode identifiers in every
+        │ place where it reads a name. Always run the tests before
+        │ you commit.
+
+          ✗ cargo test --workspace --all-features -- --no…  exit 101
+              error[E0308]: mismatched types: expected `char`, found
+              `&str`
+          ✎ src/lexer.rs  +1 −1
+            - is_ascii
+            + is_xid
+
+        Decided to use `unicode_ident`, because it is small and has
+        no dependencies. Identifiers in src/lexer.rs follow the XID
+        rules now:
+
+                fn reads_identifier_start(character: char, options:
+                  &LexerOptions, position: usize) -> Result<bool,
+                  LexerError> {
+
+        at 80:
+        ── Make the lexer accept unicode identifiers in every place where it reads a
+           name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on feature/unicode-identifiers
+        1 turn · ~/app
+
+        ── 1 · Sun, Nov 15, 09:30 ──────────────────────────────────────────────────────
+        │ Please make the lexer accept unicode identifiers in every place where it reads
+        │ a name. Always run the tests before you commit.
+
+          ✗ cargo test --workspace --all-features -- --nocapture lexer::ident…  exit 101
+              error[E0308]: mismatched types: expected `char`, found `&str`
+          ✎ src/lexer.rs  +1 −1
+            - is_ascii
+            + is_xid
+
+        Decided to use `unicode_ident`, because it is small and has no dependencies.
+        Identifiers in src/lexer.rs follow the XID rules now:
+
+                fn reads_identifier_start(character: char, options: &LexerOptions,
+                  position: usize) -> Result<bool, LexerError> {
+
+        at 100, 160:
+        ── Make the lexer accept unicode identifiers in every place where it reads a name
+        claude-code · Sun, Nov 15, 09:30 – 09:33 · on feature/unicode-identifiers
+        1 turn · ~/app
+
+        ── 1 · Sun, Nov 15, 09:30 ──────────────────────────────────────────────────────────────────────────
+        │ Please make the lexer accept unicode identifiers in every place where it reads a name. Always run
+        │ the tests before you commit.
+
+          ✗ cargo test --workspace --all-features -- --nocapture lexer::identifiers  exit 101
+              error[E0308]: mismatched types: expected `char`, found `&str`
+          ✎ src/lexer.rs  +1 −1
+            - is_ascii
+            + is_xid
+
+        Decided to use `unicode_ident`, because it is small and has no dependencies. Identifiers in
+        src/lexer.rs follow the XID rules now:
+
+                fn reads_identifier_start(character: char, options: &LexerOptions, position: usize) ->
+
+        $ tome toc 2026-11-15
+        at 60:
+        Make the lexer accept unicode identifiers in every place
+        where it reads a name
+        Sunday, November 15, 2026  app
+
+          09:30  Rule of the user: Always run the tests before you
+                 commit. #1
+          09:33  Make the lexer accept unicode identifiers in every
+                 place where it reads a name → Decided to use
+                 `unicode_ident`, because it is small and has no
+                 dependencies. #1 #4
+          09:31  Open: `cargo test` fails: error[E0308]: mismatched
+                 types: expected `char`, found `&str` #2
+
+        keywords  lexer.rs, unicode_ident, E0308, identifiers,
+                  accept
+        when      Sun, Nov 15, 09:30 – 09:33
+        agents    claude-code
+        sessions  1 (419f42f0), 4 events
+
+          09:30 – 09:33           Make the lexer acce…  01M7F8NJE04Z
+
+        Read it: tome read 419f42f0 · Open a number: tome show 1
+
+        at 80:
+        Make the lexer accept unicode identifiers in every place where it reads a name
+        Sunday, November 15, 2026  app
+
+          09:30  Rule of the user: Always run the tests before you commit. #1
+          09:33  Make the lexer accept unicode identifiers in every place where it reads
+                 a name → Decided to use `unicode_ident`, because it is small and has no
+                 dependencies. #1 #4
+          09:31  Open: `cargo test` fails: error[E0308]: mismatched types: expected
+                 `char`, found `&str` #2
+
+        keywords  lexer.rs, unicode_ident, E0308, identifiers, accept
+        when      Sun, Nov 15, 09:30 – 09:33
+        agents    claude-code
+        sessions  1 (419f42f0), 4 events
+
+          09:30 – 09:33                     Make the lexer accept unicode…  01M7F8NJE04Z
+
+        Read it: tome read 419f42f0 · Open a number: tome show 1
+
+        at 100:
+        Make the lexer accept unicode identifiers in every place where it reads a name
+        Sunday, November 15, 2026  app
+
+          09:30  Rule of the user: Always run the tests before you commit. #1
+          09:33  Make the lexer accept unicode identifiers in every place where it reads a name → Decided to
+                 use `unicode_ident`, because it is small and has no dependencies. #1 #4
+          09:31  Open: `cargo test` fails: error[E0308]: mismatched types: expected `char`, found `&str` #2
+
+        keywords  lexer.rs, unicode_ident, E0308, identifiers, accept
+        when      Sun, Nov 15, 09:30 – 09:33
+        agents    claude-code
+        sessions  1 (419f42f0), 4 events
+
+          09:30 – 09:33                     Make the lexer accept unicode identi…  claude-code  01M7F8NJE04Z
+
+        Read it: tome read 419f42f0 · Open a number: tome show 1
+
+        at 160:
+        Make the lexer accept unicode identifiers in every place where it reads a name
+        Sunday, November 15, 2026  app
+
+          09:30  Rule of the user: Always run the tests before you commit. #1
+          09:33  Make the lexer accept unicode identifiers in every place where it reads a name → Decided to
+                 use `unicode_ident`, because it is small and has no dependencies. #1 #4
+          09:31  Open: `cargo test` fails: error[E0308]: mismatched types: expected `char`, found `&str` #2
+
+        keywords  lexer.rs, unicode_ident, E0308, identifiers, accept
+        when      Sun, Nov 15, 09:30 – 09:33
+        agents    claude-code
+        sessions  1 (419f42f0), 4 events
+
+          09:30 – 09:33                     Make the lexer accept unicode identifiers in every place where it reads a name                     claude-code  01M7F8NJE04Z
+
+        Read it: tome read 419f42f0 · Open a number: tome show 1
+
+        $ tome report 2026-11-15
+        at 60, 80, 100, 160:
+        # Report: Nov 15
+
+        1 session, 1 decision.
+
+        ## app
+
+        ### feature/unicode-identifiers
+
+        - **Make the lexer accept unicode identifiers in every place where it reads a name**
+
+        **Decisions**
+
+        - Decided to use `unicode_ident`, because it is small and has no dependencies.
+
+        **Open**
+
+        - `cargo test` fails: error[E0308]: mismatched types: expected `char`, found `&str`
+
+        $ tome recall unicode identifiers
+        at 60:
+        4 hits in 1 turn for unicode identifiers
+
+         1  #1  Nov 15, 09:30  user  likely  feature/unicode…
+            Please make the lexer accept unicode identifiers in
+            every place where it reads a name. Always run the tests
+            before you commit.
+            #4 claude-code: Decided to use `unicode_ident`, because
+            it is small and has no dependencies. Identifiers in
+            src/lexer.rs follow the XID rules now:
+            ```rust
+            fn reads_identifier_start(character: char, options:
+            &LexerOptions, position: usize) -> Result<bool,
+            LexerError> {
+            ```
+            #2 tool: $ cargo test --workspace --all-features --
+            --nocapture lexer::identifiers (exit 101)
+            Exit code 101
+            error[E0308]: mismatched types: expected `char`, found
+            `&str`
+            #3 tool: Edit src/lexer.rs
+            is_ascii
+            is_xid
+            The file src/lexer.rs has been updated.
+
+        Standing instruction #1 (Nov 15): Always run the tests
+            before you commit.
+        6 more: tome recall --skip 4 'unicode identifiers'
+        tome show 1 opens #1 with the turn around it
+
+        at 80:
+        4 hits in 1 turn for unicode identifiers
+
+         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identi…
+            Please make the lexer accept unicode identifiers in every place where it
+            reads a name. Always run the tests before you commit.
+            #4 claude-code: Decided to use `unicode_ident`, because it is small and has
+            no dependencies. Identifiers in src/lexer.rs follow the XID rules now:
+            ```rust
+            fn reads_identifier_start(character: char, options: &LexerOptions, position:
+            usize) -> Result<bool, LexerError> {
+            ```
+            #2 tool: $ cargo test --workspace --all-features -- --nocapture
+            lexer::identifiers (exit 101)
+            Exit code 101
+            error[E0308]: mismatched types: expected `char`, found `&str`
+            #3 tool: Edit src/lexer.rs
+            is_ascii
+            is_xid
+            The file src/lexer.rs has been updated.
+
+        Standing instruction #1 (Nov 15): Always run the tests before you commit.
+        6 more: tome recall --skip 4 'unicode identifiers'
+        tome show 1 opens #1 with the turn around it
+
+        at 100:
+        4 hits in 1 turn for unicode identifiers
+
+         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identifiers
+            Please make the lexer accept unicode identifiers in every place where it reads a name. Always
+            run the tests before you commit.
+            #4 claude-code: Decided to use `unicode_ident`, because it is small and has no dependencies.
+            Identifiers in src/lexer.rs follow the XID rules now:
+            ```rust
+            fn reads_identifier_start(character: char, options: &LexerOptions, position: usize) ->
+            Result<bool, LexerError> {
+            ```
+            #2 tool: $ cargo test --workspace --all-features -- --nocapture lexer::identifiers (exit 101)
+            Exit code 101
+            error[E0308]: mismatched types: expected `char`, found `&str`
+            #3 tool: Edit src/lexer.rs
+            is_ascii
+            is_xid
+            The file src/lexer.rs has been updated.
+
+        Standing instruction #1 (Nov 15): Always run the tests before you commit.
+        6 more: tome recall --skip 4 'unicode identifiers'
+        tome show 1 opens #1 with the turn around it
+
+        at 160:
+        4 hits in 1 turn for unicode identifiers
+
+         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identifiers
+            Please make the lexer accept unicode identifiers in every place where it reads a name. Always run
+            the tests before you commit.
+            #4 claude-code: Decided to use `unicode_ident`, because it is small and has no dependencies.
+            Identifiers in src/lexer.rs follow the XID rules now:
+            ```rust
+            fn reads_identifier_start(character: char, options: &LexerOptions, position: usize) -> Result<bool,
+            LexerError> {
+            ```
+            #2 tool: $ cargo test --workspace --all-features -- --nocapture lexer::identifiers (exit 101)
+            Exit code 101
+            error[E0308]: mismatched types: expected `char`, found `&str`
+            #3 tool: Edit src/lexer.rs
+            is_ascii
+            is_xid
+            The file src/lexer.rs has been updated.
+
+        Standing instruction #1 (Nov 15): Always run the tests before you commit.
+        6 more: tome recall --skip 4 'unicode identifiers'
+        tome show 1 opens #1 with the turn around it
     "#]].assert_eq(&shown.join("\n"));
 }
 

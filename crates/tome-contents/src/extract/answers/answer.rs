@@ -1,5 +1,5 @@
-//! The conclusion of an agent's final answer: the sentence that says what came out, and the question
-//! that it leaves to the user.
+//! The conclusion of an agent's final answer: the sentence that states the result, and the question that it
+//! leaves to the user.
 
 use tome_text::count_words;
 
@@ -37,7 +37,7 @@ pub(crate) fn find_conclusion<'a>(
     prompt: &str,
     after_work: bool,
 ) -> Option<AnswerSentence<'a>> {
-    // "Fix items 1, 2 and 5" says nothing without the list above it.
+    // "Fix items 1, 2 and 5" means nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
     // Severe findings weigh more than what passed beside them.
     let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
@@ -137,8 +137,7 @@ fn find_whole_list<'a>(
     is_introduced.then_some(AnswerSentence { score: best.score, ..list })
 }
 
-/// Puts the labelled solution behind the labelled cause. Where there is no space for both, the solution is
-/// the result.
+/// Appends the labelled solution to the labelled cause. Without space for both, the solution is the result.
 fn join_solution<'a>(
     parts: &MessageParts<'a>,
     cause: &AnswerSentence<'a>,
@@ -173,7 +172,7 @@ fn join_solution<'a>(
     Some(AnswerSentence { raws, lead: text.clone(), text, ..cause.clone() })
 }
 
-/// Puts the verdict that begins an answer before the sentence that says more: "Both comments posted.",
+/// Puts the verdict that begins an answer before the more informative sentence: "Both comments posted.",
 /// "No, it has no tests."
 fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> AnswerSentence<'a> {
     const VERDICT_WORDS_MAX: usize = 12;
@@ -196,7 +195,7 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
     AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
 }
 
-/// Whether a short sentence says that something is done, and what: "Training killed."
+/// Whether a short sentence reports what was done: "Training killed."
 pub(crate) fn reports_end(text: &str) -> bool {
     #[rustfmt::skip]
     const DONE: &[&str] = &[
@@ -215,7 +214,7 @@ pub(crate) fn reports_end(text: &str) -> bool {
     says && (is_done || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark)))
 }
 
-/// Whether a sentence is the answer to a question of yes or no.
+/// Whether a sentence answers a yes-or-no question.
 fn answers_shortly(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -229,8 +228,8 @@ fn answers_shortly(text: &str) -> bool {
     begins_with_any(text, WORDS) || WIDE.iter().any(|word| text.starts_with(word))
 }
 
-/// The first sentence of an answer that says anything: for an answer without a conclusion. An empty
-/// phrase ("All done.") only if there is nothing else.
+/// The first informative sentence of an answer, for answers without a conclusion. An empty phrase
+/// ("All done.") only if there is nothing else.
 pub(crate) fn find_statement<'a>(
     parts: &MessageParts<'a>,
     after_work: bool,
@@ -259,7 +258,7 @@ pub(crate) fn find_statement<'a>(
             false => {}
         }
     }
-    // After work, the changed files say more than one detail.
+    // After work, the changed files are more informative than one detail.
     work.or(check).or(item.filter(|_| !after_work)).or(phrase)
 }
 
@@ -292,7 +291,7 @@ pub(crate) fn says_what(text: &str) -> bool {
     terms.iter().any(|term| says(&term)) || text.chars().any(tome_text::is_han_or_kana)
 }
 
-/// Whether a sentence says only that something is done, and not what.
+/// Whether a sentence only reports that something is done, and not what.
 pub(crate) fn is_generic_sentence(text: &str) -> bool {
     let terms = extract_terms(text);
     let says = |term: &&TextTerm<'_>| {
@@ -301,7 +300,7 @@ pub(crate) fn is_generic_sentence(text: &str) -> bool {
     terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
 }
 
-/// Words that any work is reported with.
+/// Words that occur in reports of any work.
 fn is_generic_word(lower: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -315,7 +314,7 @@ fn is_generic_word(lower: &str) -> bool {
     WORDS.contains(&lower)
 }
 
-/// Whether a sentence can be a conclusion. A question, an announcement and what may happen later are none,
+/// Whether a sentence can be a conclusion. A question, an announcement and a possibility are none,
 /// and an item below another one is a detail of it.
 fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
     let text = &sentence.plain;
@@ -352,7 +351,7 @@ fn is_agreement(text: &str) -> bool {
     ];
     const REST_WORDS_MAX: usize = 8;
     strip_any_prefix(text, STARTS).is_some_and(|rest| {
-        // "You're right, the migration ran twice" says what was wrong.
+        // "You're right, the migration ran twice" states the problem.
         let said = rest.split_once([',', '—', '–', '-', '.']).map_or("", |(_, said)| said);
         rest.starts_with([',', '.', '!', ' ', '—', '–']) && count_words(said) <= REST_WORDS_MAX
     })
@@ -368,7 +367,7 @@ fn names_document(text: &str) -> bool {
     last.is_some_and(|word| WORDS.contains(&word))
 }
 
-/// Whether a sentence announces what stands below it: "Analysis is done – here's the landscape".
+/// Whether a sentence announces the text below it: "Analysis is done – here's the landscape".
 fn leads_to_list(text: &str) -> bool {
     let lower = to_lower(text).replace('’', "'");
     !text.contains(": ")
@@ -406,7 +405,7 @@ pub(crate) fn begins_with_verdict(text: &str) -> bool {
     begins_with_any(text, VERDICTS)
 }
 
-/// Whether a verdict finds nothing.
+/// Whether a verdict reports no findings.
 fn is_harmless(text: &str) -> bool {
     let lower = to_lower(text);
     ["pass", "none", "no issues", "no action"].iter().any(|word| lower.contains(word))
@@ -463,7 +462,7 @@ pub(crate) fn begins_with_pronoun(text: &str) -> bool {
     ];
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
     let Some((word, rest)) = text.split_at_checked(end) else { return false };
-    // "Both `a` and `b`" names what it is about.
+    // "Both `a` and `b`" names its subject.
     WORDS.iter().any(|pronoun| word.eq_ignore_ascii_case(pronoun))
         && rest.starts_with([' ', '\'', '’', ','])
         && !rest.starts_with(" `")

@@ -1,4 +1,4 @@
-//! Scores how well a sentence tells what an answer came to.
+//! Scores how well a sentence states the result of an answer.
 //!
 //! The weights are those of a conditional logit model: of 435 answers of agents in public sessions of
 //! 40 repositories, readers chose the sentence that they would want to see beside the prompt. With
@@ -35,7 +35,7 @@ pub(crate) struct AnswerScorer<'p, 'a> {
     words: Vec<HashSet<String>>,
     /// Number of sentences that have a word.
     counts: HashMap<String, usize>,
-    /// The first sentence that says anything.
+    /// The first informative sentence.
     first_statement: usize,
 }
 

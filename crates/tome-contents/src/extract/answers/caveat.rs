@@ -7,7 +7,7 @@ use crate::extract::language::text::begins_with_any;
 /// Characters of a conclusion with its limit.
 const BOTH_CHARS_MAX: usize = 198;
 
-/// Puts the limit that directly follows a conclusion behind it. Without it the conclusion says too much.
+/// Appends the limit that directly follows a conclusion. Without it the conclusion claims too much.
 pub(crate) fn join_caveat<'a>(
     parts: &MessageParts<'a>,
     best: AnswerSentence<'a>,

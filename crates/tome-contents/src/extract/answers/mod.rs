@@ -1,4 +1,4 @@
-//! The conclusion of an answer, and how much it tells.
+//! The conclusion of an answer, and how informative it is.
 
 pub(crate) mod answer;
 pub(crate) mod answer_score;

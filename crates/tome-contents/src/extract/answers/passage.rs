@@ -9,10 +9,10 @@ use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
 use crate::extract::language::text::to_lower;
 
-/// Finds what an answer says about a question: the sentence with the highest relevance, and the one that
-/// says what came out.
-/// `relevance` counts what a sentence has of the question; with nothing in common, the conclusion alone
-/// is the answer, and if both are longer than `chars_max`, the relevant sentence alone.
+/// Finds the passage of an answer that is about a question: the sentence with the highest relevance, and the
+/// one that states the result. `relevance` counts what a sentence shares with the question; with nothing in
+/// common, the conclusion alone is the answer, and if both are longer than `chars_max`, the relevant sentence
+/// alone.
 pub fn find_answer(
     answer: &str,
     relevance: &dyn Fn(&str) -> usize,
@@ -73,7 +73,7 @@ fn add_items(
     }
 }
 
-/// Longer messages say more than what comes next.
+/// Longer messages do more than announce the next step.
 const NARRATION_BYTES_MAX: usize = 400;
 
 /// Whether a message of an agent only announces its next steps: `Now fix the leak in the spawn functions.`
@@ -90,7 +90,7 @@ pub fn is_narration(message: &str) -> bool {
     !parts.sentences.is_empty() && parts.sentences.iter().all(announces)
 }
 
-/// Whether a short message of an agent ends with what it does next, after a result maybe: it goes on working.
+/// Whether a short message of an agent ends with its next step, possibly after a result: the work continues.
 pub fn ends_with_announcement(message: &str) -> bool {
     if message.len() > NARRATION_BYTES_MAX {
         return false;
@@ -101,7 +101,7 @@ pub fn ends_with_announcement(message: &str) -> bool {
     })
 }
 
-/// Whether a sentence leaves it to the user to go on: "Let me know if …", "I'll wait for your answer".
+/// Whether a sentence waits for the user to continue: "Let me know if …", "I'll wait for your answer".
 fn offers(plain: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 10] = [
@@ -111,7 +111,7 @@ fn offers(plain: &str) -> bool {
     WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// Whether a sentence says why something is so.
+/// Whether a sentence gives a reason.
 pub fn states_cause(sentence: &str) -> bool {
     find_cue(sentence).is_some_and(|(cue, sure)| cue == Cue::Cause && sure >= 3)
 }

@@ -40,8 +40,8 @@ impl AnswerSentence<'_> {
     }
 }
 
-/// Ends a sentence whose colon leads to something that is not shown: as a sentence, or with an ellipsis if
-/// it only points there.
+/// Replaces a final colon that leads to something that is not shown: by a full stop, or by an ellipsis if the
+/// sentence only introduces it.
 pub(crate) fn end_lead(text: &str) -> String {
     const POINTERS: &[&str] = &[
         "here",
@@ -103,8 +103,8 @@ pub(crate) fn join_items(lead: &str, items: &[ListItem], chars_max: usize) -> St
     }
 }
 
-/// Joins the texts that fit, and says how many do not; returns how many are whole. The first is cut
-/// if it is too long.
+/// Joins the texts that fit and appends the number of the others; returns how many are whole. The first is
+/// cut if it is too long.
 fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
     const MORE_CHARS: usize = 5;
     let mut joined = lead.to_owned();
@@ -136,7 +136,7 @@ fn join_texts(lead: &str, texts: &[&str], chars_max: usize) -> (String, usize) {
     (joined, uncut)
 }
 
-/// Words before a conclusion that say nothing by themselves.
+/// Words before a conclusion that carry no meaning by themselves.
 #[rustfmt::skip]
 const OPENINGS: &[&str] = &[
     "done", "fixed", "perfect", "great", "good news", "all set", "all done", "all green",

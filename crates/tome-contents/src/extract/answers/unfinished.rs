@@ -1,5 +1,5 @@
-//! Recognizes sentences of an answer that report nothing finished: fragments, what is left to the user,
-//! and what could be done or should happen next.
+//! Recognizes sentences of an answer that report no finished work: fragments, tasks for the user,
+//! possibilities and next steps.
 
 use crate::extract::language::text::{begins_with_any, strip_any_prefix};
 
@@ -12,8 +12,8 @@ pub(crate) fn is_fragment(text: &str) -> bool {
     begins || text.ends_with(['、', '，', ','])
 }
 
-/// Whether a sentence tells the user what to do, what could be done, or what should happen then: none of
-/// it has happened.
+/// Whether a sentence instructs the user, or describes what could be done or should happen: none of it has
+/// happened.
 pub(crate) fn looks_ahead(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -32,7 +32,7 @@ pub(crate) fn looks_ahead(text: &str) -> bool {
         || INSIDE.iter().any(|mark| text.contains(mark))
 }
 
-/// Whether a sentence tells the user to do something.
+/// Whether a sentence instructs the user to do something.
 pub(crate) fn instructs(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -54,7 +54,7 @@ pub(crate) fn instructs(text: &str) -> bool {
     is_order || begins_with_marks(text, STARTS)
 }
 
-/// Whether a text begins with one of these words, or with these signs of a script without spaces.
+/// Whether a text begins with one of these words, or with these characters of a script without spaces.
 fn begins_with_marks(text: &str, marks: &[&str]) -> bool {
     begins_with_any(text, marks)
         || marks.iter().any(|mark| !mark.is_ascii() && text.starts_with(mark))

@@ -1,4 +1,4 @@
-//! The judgments of an answer, and the rows of its tables that say what was done.
+//! The judgments of an answer, and the rows of its tables that report what was done.
 
 use tome_text::count_words;
 
@@ -59,7 +59,7 @@ fn read_judgment(plain: &str) -> Option<&str> {
     (text.chars().any(char::is_alphanumeric) && !text.ends_with([':', '：'])).then_some(text)
 }
 
-/// The row of a table that says what was done now, where the others say something else.
+/// The row of a table that reports what was done now, where the other rows do not.
 pub(crate) fn find_fixed_row<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const DONE: [&str; 6] = ["fixed", "done", "resolved", "implemented", "added", "addressed"];
     const ROWS_MAX: usize = 2;

@@ -12,8 +12,7 @@ const FIELD_CHARS_MAX: usize = 60;
 /// Characters of a commit's command that is shown as it is.
 const COMMIT_CHARS_MAX: usize = 100;
 
-/// Fields that say best what a call is about. A search is described by its words rather than by its
-/// folder.
+/// Fields that describe a call best. A search is described by its words rather than by its folder.
 const SUBJECTS: [&str; 8] =
     ["pattern", "query", "url", "description", "question", "title", "skill", "prompt"];
 
@@ -43,7 +42,7 @@ pub(crate) fn describe_commit(command: &str, message: &CommitMessage, cwd: &str)
     collapse_whitespace(&line)
 }
 
-/// `mcp__server__tool`, as people say it.
+/// `mcp__server__tool` in readable form.
 fn display_name(name: &str) -> String {
     match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
         Some((server, name)) => format!("{server}: {name}"),

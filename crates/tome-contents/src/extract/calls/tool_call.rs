@@ -14,7 +14,7 @@ use crate::extract::git::commit_message::{CommitMessage, read_commit_message};
 pub struct ToolCallSummary<'a> {
     /// How it ended, as far as its payload shows.
     pub outcome: ToolOutcome,
-    /// The line that tells why it failed.
+    /// The line that explains why it failed.
     pub reason: Option<String>,
     /// The call in one line: its command, or the tool and what it was called with.
     pub line: String,
@@ -24,6 +24,21 @@ pub struct ToolCallSummary<'a> {
     pub commit: Option<CommitMessage>,
     /// Files that it creates, changes, deletes or reads, as the agent named them, even if it failed.
     pub files: Vec<(&'a str, FileAction)>,
+}
+
+impl ToolCallSummary<'_> {
+    /// What stands before its line: `$ ` if that is a command.
+    pub fn prompt_mark(&self) -> &'static str {
+        if self.command.is_some() { "$ " } else { "" }
+    }
+
+    /// What stands behind its line: how it ended, as ` (exit 1)`, unless it passed.
+    pub fn outcome_mark(&self) -> String {
+        match self.outcome.words() {
+            words if words.is_empty() => words,
+            words => format!(" ({words})"),
+        }
+    }
 }
 
 /// Reads the tool call of an event; `None` if the event is none.

@@ -1,6 +1,7 @@
-//! Distinguishes lines that say why something failed from lines that only say that it did.
+//! Distinguishes lines that explain a failure from lines that only report it.
 
-use crate::extract::commands::failures::split_location;
+use crate::extract::commands::location::split_location;
+use crate::extract::language::text::has_cjk;
 
 /// Whether a line of a failure names its cause.
 pub(crate) fn names_cause(line: &str) -> bool {
@@ -62,7 +63,7 @@ fn is_count(lower: &str) -> bool {
     !has_cjk(lower) && words(lower).all(|word| COUNTED.contains(&word))
 }
 
-/// `AssertionError: expected 3 to equal 4`: the values alone do not say what was expected.
+/// `AssertionError: expected 3 to equal 4`: the values alone do not explain the expectation.
 fn is_bare_assertion(lower: &str) -> bool {
     #[rustfmt::skip]
     const VALUES: &[&str] = &[
@@ -80,10 +81,6 @@ fn is_bare_assertion(lower: &str) -> bool {
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
     words.filter(|word| word.len() > 1 && word.starts_with(char::is_alphabetic))
-}
-
-fn has_cjk(text: &str) -> bool {
-    text.chars().any(tome_text::is_han_or_kana)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Splits a shell command line into its parts: `a && b; c | d`. Quotes and here-documents are
-//! opaque. No full shell grammar: what is not understood stays in its part.
+//! opaque. No full shell grammar: unknown syntax stays in its part.
 
 use std::sync::LazyLock;
 
@@ -7,7 +7,7 @@ use regex::Regex;
 
 /// Bytes of a command line that are parsed.
 const LINE_BYTES_MAX: usize = 32 * 1024;
-/// Parts of a command line that are told apart.
+/// Maximum number of parts of a command line.
 const PARTS_MAX: usize = 24;
 
 /// How a part is joined to the one before it.
@@ -96,7 +96,7 @@ impl<'a> ChainSplitter<'a> {
                     if !continues {
                         self.push(at, stage);
                         stage = false;
-                        // A line that ends with `&&` goes on in the next one.
+                        // A line that ends with `&&` continues in the next one.
                         if !(c == b'\n' && self.joint != ChainJoint::Then && self.is_blank(at)) {
                             self.joint = ChainJoint::Then;
                         }

@@ -193,7 +193,7 @@ fn build_name(first: &str, rest: &[&str]) -> String {
     shorten_name(&words)
 }
 
-/// ` --force` or ` --force-with-lease`, if git is called with it: what it then refuses, it may else accept.
+/// ` --force` or ` --force-with-lease`, if given: git may refuse a push without it and accept it with it.
 fn find_force_flag(rest: &[&str]) -> &'static str {
     if rest.iter().any(|word| word.starts_with("--force-with-lease")) {
         " --force-with-lease"

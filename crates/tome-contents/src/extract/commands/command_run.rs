@@ -1,6 +1,6 @@
 //! Parses the commands of a shell tool call and their outcomes.
 //!
-//! An exit code belongs to the last command of a chain. It tells that a command passed only if
+//! An exit code belongs to the last command of a chain. It proves that a command passed only if
 //! nothing after it hides its own code, and that it failed only if no other command could have.
 
 use serde_json::Value;

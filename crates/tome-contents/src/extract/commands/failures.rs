@@ -5,17 +5,18 @@ use std::sync::LazyLock;
 use regex::{Regex, RegexSet};
 
 use crate::extract::commands::cause::names_cause;
+use crate::extract::commands::location::split_location;
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::{head_and_tail, plain_text};
 
-/// Bytes read from the head and the tail of an output; compilers and test runners sum up at the
-/// end.
+/// Bytes read from the head and the tail of an output; compilers and test runners print their
+/// summary at the end.
 const HEAD_BYTES_MAX: usize = 6 * 1024;
 const TAIL_BYTES_MAX: usize = 10 * 1024;
 /// A longer line is minified code or a row of data.
 const LINE_BYTES_MAX: usize = 600;
 
-/// The highest score of a line that tells of a failure and not of its cause.
+/// The highest score of a line that reports a failure without its cause.
 pub(crate) const NO_CAUSE: u32 = 3;
 
 /// (substring of a line, how well such a line explains a failure).
@@ -206,24 +207,10 @@ fn score_diagnostic(line: &str) -> u32 {
         _ if is_code || message.split_whitespace().count() < 2 => 0,
         (true, true) => 9,
         (false, true) => 8,
-        // Linters name a rule in words of their own; a test's log may say anything.
+        // Linters name a rule in their own words; the log of a test may contain anything.
         (true, false) => 7,
         (false, false) => 0,
     }
-}
-
-/// Splits `src/a.go:3:14: message` into the location and the message.
-pub(crate) fn split_location(line: &str) -> Option<(&str, &str)> {
-    let (location, message) = line.split_once(": ")?;
-    let mut parts = location.split(':');
-    let file = parts.next()?;
-    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
-    let mut numbers = parts.clone();
-    let is_location = file.contains('.')
-        && !file.contains(char::is_whitespace)
-        && numbers.next().is_some()
-        && parts.all(is_number);
-    is_location.then(|| (location, message.trim()))
 }
 
 /// Scores how well a line explains a failure; 0 if it reports none.
@@ -293,7 +280,7 @@ pub(crate) fn parse_passed_count(line: &str) -> Option<u32> {
     number.parse().ok()
 }
 
-/// Whether a test runner says that it found nothing to run.
+/// Whether a test runner reports that it found no tests.
 pub(crate) fn ran_no_tests(texts: &[&str]) -> bool {
     static NONE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         let counts = r"(?m)(^|[^\d.])0 (tests|runs|passing|passed|examples|specs|items|pass)\b";
@@ -356,7 +343,7 @@ pub(crate) fn render_failure_message(line: &str) -> String {
         rest = cause;
     }
     rest = strip_package(rest);
-    // The folders of a file say little about what is wrong in it.
+    // The folders of a file are no part of the problem.
     if let Some((location, _)) = split_location(rest)
         && let Some((folders, _)) = location.rsplit_once('/')
     {

@@ -6,6 +6,7 @@ pub(crate) mod command_environment;
 pub(crate) mod command_name;
 pub(crate) mod command_run;
 pub(crate) mod failures;
+pub(crate) mod location;
 pub(crate) mod outcome;
 pub(crate) mod packages;
 pub(crate) mod renames;

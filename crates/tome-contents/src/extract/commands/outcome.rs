@@ -10,7 +10,7 @@ use crate::rejection::begins_with_rejection;
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolOutcome {
-    /// It ended with an exit code, or with a flag that says as much.
+    /// It ended with an exit code, or with an equivalent flag.
     Exited(i64),
     /// It failed without an exit code, or its output reports a failure that the exit code hides.
     Failed,
@@ -24,12 +24,12 @@ pub enum ToolOutcome {
     NotRun,
     /// Its result was never recorded.
     NoResult,
-    /// The payload does not tell.
+    /// The payload does not show it.
     Unknown,
 }
 
 impl ToolOutcome {
-    /// Whether the call passed; `None` if its payload does not tell.
+    /// Whether the call passed; `None` if its payload does not show it.
     pub fn has_passed(self) -> Option<bool> {
         match self {
             Self::Exited(code) => Some(code == 0),
@@ -54,7 +54,7 @@ impl ToolOutcome {
         }
     }
 
-    /// One word for programs.
+    /// One word, for programs.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Exited(0) => "passed",
@@ -117,7 +117,7 @@ pub(crate) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
     if error.is_some() {
         return ToolOutcome::Failed;
     }
-    // It goes on after the call.
+    // The command continues after the call.
     if begins(&BACKGROUND) || tool.output.get("backgroundTaskId").is_some_and(Value::is_string) {
         return ToolOutcome::Unknown;
     }

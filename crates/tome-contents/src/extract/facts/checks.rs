@@ -11,7 +11,7 @@ use crate::extract::turns::turn::Turn;
 const CHECKS_MAX: usize = 6;
 /// The latest runs are compared with each other.
 const RUNS_MAX: usize = 200;
-/// A longer command line is a script of the moment.
+/// A longer command line is an ad-hoc script.
 const COMMAND_CHARS_MAX: usize = 120;
 
 /// Adds the commands that build, test or check, and passed: of every suite the latest full run.
@@ -109,7 +109,7 @@ struct SuiteSelection<'a> {
 
 impl<'a> SuiteSelection<'a> {
     fn from_run(run: &CommandRun<'a>) -> Self {
-        /// Flags that change the output or a limit, and not what is checked.
+        /// Flags that change the output or a limit, but not the scope of the check.
         #[rustfmt::skip]
         const SILENT: &[&str] = &[
             "-v", "-vv", "-q", "-s", "-x", "-ra", "-rA", "--verbose", "--quiet", "--silent",

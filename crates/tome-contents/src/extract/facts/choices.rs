@@ -15,6 +15,7 @@ use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END,
 use crate::extract::facts::overturned::is_corrected;
 use crate::extract::facts::problems::is_chore_offer;
 use crate::extract::facts::prompt_facts::is_unsure;
+use crate::extract::files::file_tool::tool_base_name;
 use crate::extract::language::clause::{capitalize, cut_clause};
 use crate::extract::language::courtesy::strip_courtesy;
 use crate::extract::language::prose::{MessageParts, SentenceShape};
@@ -88,7 +89,7 @@ pub(crate) fn find_chosen_answer(
     const SUBJECT_CHARS_MIN: usize = 30;
     /// A question back, also without its mark.
     const ASKING: [&str; 8] = ["how", "what", "why", "where", "which", "who", "can", "could"];
-    /// Of a line with an exception or another clear error: a pasted trace answers nothing.
+    /// Failure score of a line with an exception or another clear error: a pasted trace answers nothing.
     const TRACE_SCORE: u32 = 9;
     let (question_at, _) = before.final_answer(events)?;
     let question = find_closing_question(&before.answer_parts)?;
@@ -131,7 +132,7 @@ pub(crate) fn find_chosen_answer(
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
 }
 
-/// The request that led to a question, if the question does not say what it is about: "Which template, bug
+/// The request that led to a question, if the question does not name its subject: "Which template, bug
 /// report or feature request?"
 fn find_subject<'t, 'a>(before: &'t Turn<'a>, question: &str) -> Option<&'t UserRequest<'a>> {
     const PLAIN_WORDS_MAX: usize = 12;
@@ -214,7 +215,7 @@ pub(crate) fn find_option_choice(
     }
     let option = cut_clause(&plain_text(option), OPTION_CHARS_MAX);
     let question = find_option_question(&before.answer_parts, raw);
-    // Without its question, only a long option says what it is about.
+    // Without its question, only a long option names its subject.
     if question.is_none() && count_words(&option) < OPTION_WORDS_MIN {
         return None;
     }
@@ -259,7 +260,7 @@ fn is_chore(option: &str) -> bool {
     begins_with_any(option, CHORES)
 }
 
-/// Whether an option only leads on through a dialog.
+/// Whether an option only continues a dialog.
 fn is_navigation(option: &str) -> bool {
     #[rustfmt::skip]
     const STEPS: &[&str] = &[
@@ -320,8 +321,7 @@ fn read_option<'a>(line: &'a str, label: &str) -> Option<&'a str> {
 }
 
 fn is_question_tool(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    QUESTION_TOOLS.contains(&name.rsplit("__").next().unwrap_or(&name))
+    QUESTION_TOOLS.contains(&tool_base_name(name).as_str())
 }
 
 /// Answers that say that there is none, and secrets.
@@ -343,7 +343,7 @@ fn is_unanswered(answer: &str) -> bool {
         || lower.starts_with('[') && lower.ends_with(']')
 }
 
-/// An option without the mark that the agent recommends it.
+/// Removes the mark of the option that the agent recommends.
 fn strip_recommendation(answer: &str) -> String {
     ["(Recommended)", "(recommended)", "(推荐)", "（推荐）", "(推薦)", "(推奨)"]
         .iter()

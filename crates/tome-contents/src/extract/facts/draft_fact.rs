@@ -10,7 +10,7 @@ use crate::extract::language::text::cut_excerpt;
 pub(crate) const FACT_CHARS_MAX: usize = 300;
 /// Separates a request from its conclusion.
 pub(crate) const QUESTION_END: &str = " → ";
-/// Weight of a failure that was no lasting trouble: shown if nothing else is.
+/// Weight of a failure that was no lasting problem: shown only if there is nothing else.
 pub(crate) const PASSING_TROUBLE: u32 = 1;
 
 /// A fact before its excerpts have been checked.

@@ -1,4 +1,4 @@
-//! Facts: what is stated of a segment, each with its evidence.
+//! Facts: the statements about a segment, each with its evidence.
 
 pub(crate) mod checks;
 pub(crate) mod choices;

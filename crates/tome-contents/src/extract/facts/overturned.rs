@@ -15,7 +15,7 @@ use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wr
 use crate::extract::turns::request::{UserRequest, refers_without_naming};
 use crate::extract::turns::turn::{Turn, read_turns};
 
-/// Whether the next turn, or its prompt, takes back what a turn came to.
+/// Whether the next turn, or its prompt, overturns the result of a turn.
 pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
     let prompt = next.prompt_text(events);
     is_superseded(turn, next)
@@ -25,13 +25,13 @@ pub(crate) fn is_overtaken(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -
         || is_claim_denied(turn, &prompt)
 }
 
-/// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
-/// more, and may differ.
+/// Whether a turn only proposed or assessed, and the next one carried it out: then the result is more
+/// informative, and may differ.
 fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     next.has_work() && next.conclusion.is_some() && is_acted_on(turn, next)
 }
 
-/// Whether a turn only proposed or assessed, and the user wanted that carried out.
+/// Whether a turn only proposed or assessed, and the user asked to carry it out.
 fn is_acted_on(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     let points = |request: &UserRequest<'_>| {
         refers_without_naming(&request.text) && !request.text.ends_with('?')
@@ -57,7 +57,7 @@ fn is_work_rejected(turn: &Turn<'_>, next: &Turn<'_>, prompt: &str) -> bool {
     turn.has_work() && next.has_work() && begins_with_any(prompt.trim_start(), REJECTIONS)
 }
 
-/// Whether a turn reports a result or a cause, and the next prompt says that it does not hold.
+/// Whether a turn reports a result or a cause, and the next prompt denies it.
 pub(crate) fn is_claim_denied(turn: &Turn<'_>, next: &str) -> bool {
     const SHORT_WORDS_MAX: usize = 12;
     let Some((_, found)) = &turn.conclusion else { return false };
@@ -77,18 +77,18 @@ pub(crate) fn is_claim_denied(turn: &Turn<'_>, next: &str) -> bool {
 /// Characters of a prompt that are read for a denial.
 const DENIAL_CHARS_MAX: usize = 300;
 
-/// Whether a statement says that all is well.
+/// Whether a statement reports success.
 fn reports_success(text: &str) -> bool {
     const SUCCESS: [&str; 7] = ["clean", "pass", "passes", "passing", "green", "works", "correct"];
     let lower = to_lower(text);
     lower.split(|c: char| !c.is_alphanumeric()).any(|word| SUCCESS.contains(&word))
 }
 
-/// Beginnings of prompts that take back what was done.
+/// Beginnings of prompts that ask to undo the work.
 const TAKEN_BACK: &[&str] = &["revert", "undo", "roll back", "go back to", "wrong"];
 
-/// Whether a prompt says that something does not work, or takes it back. An order ("add a test for when it
-/// fails") and a confirmation do not.
+/// Whether a prompt reports that something does not work, or asks to undo it. An order ("add a test for when
+/// it fails") and a confirmation do not.
 fn denies(prompt: &str) -> bool {
     #[rustfmt::skip]
     const PHRASES: [&str; 22] = [
@@ -107,10 +107,10 @@ fn denies(prompt: &str) -> bool {
     !is_other && (PHRASES.iter().any(|phrase| lower.contains(phrase)) || is_failure())
 }
 
-/// Of a line that reports a failure without doubt.
+/// Failure score of a line that certainly reports a failure.
 const FAILURE_SCORE_MIN: u32 = 6;
 
-/// Parts of sentences that take back what was said before.
+/// Parts of sentences that retract an earlier statement.
 const REFUTATIONS: [&str; 10] = [
     " actually ",
     "turns out",
@@ -141,8 +141,8 @@ pub(crate) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     is_refuted || find_refutation(turn, next).is_some()
 }
 
-/// Finds the sentence in which the next turn, told to act on what a turn concluded, says that this is not
-/// so. It begins the answer or concludes it, and names something that the turn had named.
+/// Finds the sentence in which the next turn, asked to act on the conclusion of a turn, refutes it. It begins
+/// the answer or concludes it, and names something that the turn had named.
 fn find_refutation<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
     #[rustfmt::skip]
     const NOT_SO: [&str; 20] = [
@@ -151,7 +151,7 @@ fn find_refutation<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
         "not true", "i was wrong", "i was mistaken", "my earlier", "my previous", "i misread", "that was incorrect",
     ];
     let (_, claim) = turn.conclusion.as_ref().filter(|_| is_acted_on(turn, next))?;
-    // To a new question, "actually" is no more than a word.
+    // In the answer to a new question, "actually" has no such meaning.
     let asks = next.request.as_ref().is_some_and(|request| is_asked(&request.text));
     if asks && !next.has_work() {
         return None;
@@ -175,8 +175,8 @@ fn is_asked(text: &str) -> bool {
     text.ends_with(['?', '？', '吗', '嗎', '呢', 'か']) || begins_with_any(text, WORDS)
 }
 
-/// Finds the sentence in which a prompt says that the result of the turn before it does not hold. A question
-/// does not, and neither does a remark about something else.
+/// Finds the sentence in which a prompt denies the result of the turn before it. A question does not deny it,
+/// and neither does a remark about something else.
 fn find_denial<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
     const SENTENCES_MAX: usize = 3;
     let (_, claim) = turn.conclusion.as_ref()?;
@@ -192,17 +192,17 @@ fn find_denial<'t>(turn: &Turn<'_>, next: &'t Turn<'_>) -> Option<&'t str> {
     })
 }
 
-/// A message that speaks against the conclusion of the turn before it.
+/// A message that contradicts the conclusion of the turn before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
     /// Index of the message in the events.
     pub event: usize,
-    /// Its sentence that says so.
+    /// The sentence that contradicts it.
     pub text: String,
 }
 
-/// Finds out whether a turn speaks against the conclusion of the turn before it: the user says that it does
-/// not hold, or the agent, told to act on it, finds it wrong. `prompt` is the index of the turn's prompt.
+/// Determines whether a turn contradicts the conclusion of the turn before it: the user denies it, or the
+/// agent, asked to act on it, finds it wrong. `prompt` is the index of the turn's prompt.
 pub fn find_correction(events: &[Event], prompt: usize) -> Option<Correction> {
     let turns = read_turns(events);
     let at = turns.iter().position(|turn| turn.prompt == Some(prompt))?;
@@ -215,14 +215,14 @@ pub fn find_correction(events: &[Event], prompt: usize) -> Option<Correction> {
     Some(Correction { event, text })
 }
 
-/// How a prompt may come to speak against the answer before it.
+/// How a prompt may contradict the answer before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PromptReply {
-    /// It does not refer to it.
+    /// It does not refer to the answer.
     Neutral,
-    /// By its own words.
+    /// Its own words may deny the answer.
     MayDeny,
-    /// It only consents, so that its answer may do so.
+    /// It only consents; the answer to it may refute the earlier one.
     Consents,
 }
 
@@ -239,7 +239,7 @@ impl PromptReply {
     }
 }
 
-/// Drops conclusions that a later one takes back.
+/// Drops conclusions that a later one overturns.
 pub(crate) fn drop_refuted(facts: &mut Vec<DraftFact>) {
     let takes_back = |fact: &DraftFact| {
         let lower = fact.text.to_lowercase();

@@ -1,4 +1,4 @@
-//! Finds what went wrong in a segment, and what is left open.
+//! Finds the problems of a segment, and its open end.
 
 use tome_model::{CommandOutcome, Event, FactKind, FileAction};
 use tome_text::count_words;
@@ -8,7 +8,8 @@ use crate::extract::answers::answer::find_closing_question;
 use crate::extract::commands::cause::names_cause;
 use crate::extract::commands::command_name::writes_files;
 use crate::extract::commands::command_run::{CommandRun, find_command_line};
-use crate::extract::commands::failures::{render_failure_message, split_location};
+use crate::extract::commands::failures::render_failure_message;
+use crate::extract::commands::location::split_location;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::checks::covers;
 use crate::extract::facts::draft_fact::{
@@ -50,14 +51,14 @@ struct Problem<'r, 'a> {
     run: &'r CommandRun<'a>,
     line: &'a str,
     why: String,
-    /// Whether it failed so more than once.
+    /// Whether it failed this way more than once.
     came_back: bool,
-    /// The last time that it failed so.
+    /// The last time that it failed this way.
     last: &'r CommandRun<'a>,
     /// The first run after that, and the first success.
     next: Option<&'r CommandRun<'a>>,
     passed: Option<&'r CommandRun<'a>>,
-    /// A success of another selection of tests, which does not tell whether this is fixed.
+    /// A success of another selection of tests, which does not prove that this one is fixed.
     other_passed: Option<&'r CommandRun<'a>>,
 }
 
@@ -141,7 +142,7 @@ impl<'r, 'a> Problem<'r, 'a> {
         let text = format!("`{}` failed: ", run.name);
         let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
         let room = room.max(60);
-        // The cause says more than the name of the test.
+        // The cause is more informative than the name of the test.
         let cause = match self.why.chars().nth(room) {
             Some(_) => render_failure_message(self.line),
             None => self.why.clone(),
@@ -177,7 +178,7 @@ impl<'r, 'a> Problem<'r, 'a> {
     fn weight(&self, turns: &[Turn<'_>], events: &[Event]) -> u32 {
         let turn = turns.iter().find(|turn| turn.events.contains(&self.run.event));
         let is_asked = || turn.is_some_and(|turn| is_request_about(turn, self.run, &self.why));
-        // A failure that is fixed within its turn says little about the project, unless the fix was a revert.
+        // A failure that is fixed within its turn is of little interest later, unless the fix was a revert.
         let is_lasting = |passed: &CommandRun<'_>| {
             self.came_back
                 || is_reverted(events, self.last.event, passed.event)
@@ -195,7 +196,7 @@ impl<'r, 'a> Problem<'r, 'a> {
     }
 
     /// Whether the command is a step that is repeated until it works, such as a push or an installation, or failed
-    /// once while the session went on.
+    /// once while the session continued.
     fn is_step(&self, turns: &[Turn<'_>]) -> bool {
         const STEPS: &[&str] = &[
             "git",
@@ -216,7 +217,7 @@ impl<'r, 'a> Problem<'r, 'a> {
     }
 }
 
-/// Whether the agent wrote the failing files and corrected them in the same turn: no trouble of the
+/// Whether the agent wrote the failing files and corrected them in the same turn: no problem of the
 /// project.
 fn is_own_slip(turns: &[Turn<'_>], events: &[Event], problem: &Problem<'_, '_>) -> bool {
     let Some(passed) = problem.passed else { return false };
@@ -236,7 +237,7 @@ fn is_own_slip(turns: &[Turn<'_>], events: &[Event], problem: &Problem<'_, '_>) 
         && fixes.iter().all(|file| is_own(file.path))
 }
 
-/// Whether a command was only called in a wrong way.
+/// Whether a command was only called with wrong arguments, or is missing.
 fn is_usage_error(message: &str) -> bool {
     const MARKS: [&str; 9] = [
         "unknown option",
@@ -253,7 +254,8 @@ fn is_usage_error(message: &str) -> bool {
     MARKS.iter().any(|mark| lower.contains(mark))
 }
 
-/// Whether a change of a file can be why a command passes: not that of a text, and nothing for git.
+/// Whether the change of a file can be the reason that a command passes. A text file cannot; for git, nothing
+/// can.
 fn may_fix(run: &CommandRun<'_>, path: &str) -> bool {
     let is_text = [".md", ".txt", ".rst", ".log"].iter().any(|end| path.ends_with(end));
     // Nor does code install a program.
@@ -288,7 +290,7 @@ fn without_digits(message: &str) -> String {
     message.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
-/// Whether a message only says that a test failed, and not why.
+/// Whether a message only reports that a test failed, without the reason.
 fn is_bare_failure(message: &str) -> bool {
     let lower = message.to_lowercase();
     let counts = lower.contains("failed") && lower.contains(|c: char| c.is_ascii_digit());
@@ -393,7 +395,7 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     (!changed.is_empty()).then(|| describe_paths(&changed))
 }
 
-/// Whether a question only offers to go on.
+/// Whether a question only offers to continue.
 fn is_courtesy_question(text: &str) -> bool {
     #[rustfmt::skip]
     const OFFERS: &[&str] = &[

@@ -27,7 +27,7 @@ pub(crate) fn add_prompt_facts(
     }
     // Rules in a long text are those of a document that was pasted.
     const SENTENCES_MAX: usize = 30;
-    // "That is not an option" says nothing by itself.
+    // "That is not an option" means nothing by itself.
     const CORRECTION_TERMS_MIN: usize = 2;
     let is_document = turn.prompt_parts.sentences.len() > SENTENCES_MAX;
     let read = if is_document { 3 } else { 20 };
@@ -134,7 +134,7 @@ fn is_choice(text: &str, reaction: Reaction) -> bool {
     matches!(find_cue(text), Some((Cue::Decision, sure)) if sure >= least)
 }
 
-/// Whether a text names what it is about: an identifier, a file, or several content words.
+/// Whether a text names its subject: an identifier, a file, or several content words.
 fn names_something(text: &str) -> bool {
     let terms = extract_terms(text);
     terms.iter().any(|term| term.kind != TermKind::Word)

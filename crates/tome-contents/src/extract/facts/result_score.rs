@@ -1,7 +1,7 @@
-//! Scores results by how likely they mislead a reader who did not follow the session, or tell nothing.
+//! Scores results by how likely they are misleading or useless to a reader who did not follow the session.
 //!
 //! The weights are those of a logistic model: of 414 results of agents in 97 public sessions of 35 repositories,
-//! readers found 80 false, mostly because the session later took them back, and another 86 useless. With owners of
+//! readers found 80 false, mostly because the session later overturned them, and another 86 useless. With owners of
 //! repositories held out, leaving out the four tenths with the highest scores leaves 14 of 100 false and 31 false or
 //! useless, instead of 19 and 40.
 
@@ -21,7 +21,7 @@ const SURE_MAX: i32 = -85;
 /// Points of score that cost one point of weight.
 const POINTS_PER_WEIGHT: i32 = 8;
 
-/// Characters of an answer that says little beside its conclusion.
+/// Characters of an answer that has little content besides its conclusion.
 const SHORT_ANSWER_CHARS: usize = 250;
 /// Words shared with the prompt that count.
 const SHARED_MAX: usize = 4;
@@ -42,7 +42,7 @@ pub(crate) struct TurnResult<'t> {
     pub(crate) has_items: bool,
     /// Whether it is shown together with its request.
     pub(crate) has_request: bool,
-    /// Whether that is a question, to which even a short answer tells something.
+    /// Whether that is a question, to which even a short answer is informative.
     pub(crate) answers_question: bool,
     pub(crate) has_edits: bool,
     /// The next prompt of the session.
@@ -51,13 +51,13 @@ pub(crate) struct TurnResult<'t> {
 }
 
 impl TurnResult<'_> {
-    /// Whether the result is rather not told.
+    /// Whether the result is better left out.
     pub(crate) fn is_doubtful(&self) -> bool {
         let is_pair = self.has_request && self.answers_question && !self.is_objected_to();
         self.score() > if is_pair { PAIR_DOUBTFUL_MIN } else { DOUBTFUL_MIN }
     }
 
-    /// The weight that a result loses to others, because it may tell little or not hold.
+    /// The weight that a result loses because it may be useless or false.
     pub(crate) fn doubt(&self) -> u32 {
         let above = (self.score() - SURE_MAX).max(0);
         u32::try_from(above / POINTS_PER_WEIGHT).unwrap_or(0)
@@ -112,7 +112,7 @@ impl TurnResult<'_> {
             + when(count_objections(prompt) > 0, 24)
     }
 
-    /// Scores what the user said next.
+    /// Scores the next prompt.
     fn score_next(&self) -> i32 {
         let Some(next) = self.next_prompt else { return -52 };
         let when = |holds: bool, weight: i32| if holds { weight } else { 0 };
@@ -128,12 +128,12 @@ impl TurnResult<'_> {
     }
 }
 
-/// Whether a prompt says that something is not as it should be.
+/// Whether a prompt reports a problem.
 pub(crate) fn has_objection(prompt: &str) -> bool {
     count_objections(prompt) > 0
 }
 
-/// Counts the words of a prompt that say that something is not as it should be.
+/// Counts the words of a prompt that report a problem.
 fn count_objections(text: &str) -> usize {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
@@ -163,7 +163,7 @@ const SUCCESS: &[&str] = &[
 /// The last letter of Latin with its additions.
 const LATIN_LAST: char = '\u{24f}';
 
-/// Words that tell what was done.
+/// Words that report finished work.
 #[rustfmt::skip]
 const DONE: &[&str] = &[
     "added", "fixed", "changed", "updated", "removed", "renamed", "created", "replaced", "implemented", "moved",

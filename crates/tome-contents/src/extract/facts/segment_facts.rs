@@ -27,7 +27,7 @@ use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::prompt_text;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::has_name;
-use crate::extract::language::text::{begins_with_any, plain_text, to_lower};
+use crate::extract::language::text::{begins_with_any, has_cjk, plain_text, to_lower};
 use crate::extract::turns::changed_files::{
     changed_files, render_changes, render_changes_without_counts,
 };
@@ -40,15 +40,15 @@ use crate::extract::turns::turn::{Turn, read_turns};
 const QUESTION_CHARS_MAX: usize = 110;
 /// Characters of a conclusion that is judged.
 const RESULT_CHARS_MAX: usize = 200;
-/// Of a longer request, the beginning would not say enough.
+/// The beginning of a longer request would not be informative enough.
 const QUESTION_CUT_MAX: usize = 160;
 /// A result weighs more than the report of a check.
 pub(crate) const OUTCOME_WEIGHT_MIN: u32 = 4;
-/// A sentence with a lower score says nothing about what came out.
+/// A sentence with a lower score does not state a result.
 pub(crate) const UNSURE_SCORE_MIN: i32 = 200;
 /// Weight of the report of a check.
 const CHECK_WEIGHT: u32 = 2;
-/// Weight of a result that only its request makes worth telling.
+/// Weight of a result that is only worth showing beside its request.
 pub(crate) const DOUBTFUL_WEIGHT: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
@@ -56,10 +56,10 @@ const FACTS_MAX: usize = 400;
 /// Files named beside a request without a conclusion.
 const FILES_SHOWN_MAX: usize = 3;
 
-/// Before what an agent only proposes to do.
+/// Label of work that an agent only proposes.
 pub(crate) const PROPOSED: &str = "Proposed: ";
 
-/// Before the line of a pasted log or trace that an answer is about.
+/// Label of the line of a pasted log or trace that an answer is about.
 const PASTED: &str = "Pasted: ";
 
 /// The turns of a segment and the facts found in them.
@@ -71,8 +71,8 @@ pub(crate) struct SegmentFacts<'a> {
     pub(crate) facts: Vec<DraftFact>,
 }
 
-/// Reads the turns of a segment and collects their facts, without titles. The prompt after the segment may say
-/// that a result does not hold.
+/// Reads the turns of a segment and collects their facts, without titles. The prompt after the segment may
+/// deny a result.
 pub(crate) fn collect_facts<'a>(
     events: &'a [Event],
     next_prompt: Option<&Event>,
@@ -133,7 +133,7 @@ pub(crate) fn collect_facts<'a>(
     SegmentFacts { turns, branch, facts }
 }
 
-/// Returns for each turn whether a later one, or the prompt after the segment, takes back its result.
+/// Returns for each turn whether a later one, or the prompt after the segment, overturns its result.
 fn find_overturned(turns: &[Turn<'_>], events: &[Event], next_prompt: Option<&Event>) -> Vec<bool> {
     let mut overturned = find_replaced(turns, events);
     for (index, (turn, is_overturned)) in turns.iter().zip(&mut overturned).enumerate() {
@@ -147,7 +147,7 @@ fn find_overturned(turns: &[Turn<'_>], events: &[Event], next_prompt: Option<&Ev
     overturned
 }
 
-/// Whether a statement begins by pointing at what was said before it, and names nothing itself: "It's live",
+/// Whether a statement begins with a reference to an earlier one, and names nothing itself: "It's live",
 /// "Yes.", "Both gaps are closed".
 fn begins_with_reference(text: &str) -> bool {
     const ANSWERS: &[&str] = &["yes.", "yes,", "yes -", "yes —", "no.", "no,", "no -", "no —"];
@@ -181,7 +181,7 @@ fn add_turn_facts(
             evidence,
         ));
     }
-    // A branch that others work on is rebased to fetch what they did.
+    // A branch that others work on is rebased to fetch their work.
     if let Some(rebase) = turn.rebase.as_ref().filter(|rebase| !rebase.branch.is_some_and(is_main))
     {
         let text = describe_rebase(rebase);
@@ -205,8 +205,8 @@ pub(crate) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
     }
 }
 
-/// A request and the conclusion of its answer. What readers would hardly find true and useful alone is kept only
-/// beside its request, with a weight that nothing but the page of its segment accepts.
+/// A request and the conclusion of its answer. A conclusion that readers would hardly find true and useful by
+/// itself is kept only beside its request, with a weight that only the page of its segment accepts.
 fn find_outcome(
     turn: &Turn<'_>,
     continued: Option<&UserRequest<'_>>,
@@ -287,7 +287,7 @@ fn find_outcome(
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
 
-/// The sentence of an answer that most likely tells what came out, if none surely does.
+/// The sentence most likely to state the result, used when no sentence clearly does.
 fn find_unsure_result<'a>(
     turn: &Turn<'a>,
     events: &'a [Event],
@@ -298,7 +298,7 @@ fn find_unsure_result<'a>(
     (found.score >= UNSURE_SCORE_MIN).then_some((at, found))
 }
 
-/// Whether a result only says that a commit was made, which the commit itself tells.
+/// Whether a result only reports a commit, which has a fact of its own.
 fn repeats_commit(turn: &Turn<'_>, result: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -321,14 +321,14 @@ fn find_continued_request<'t, 'a>(
     before.request.as_ref().filter(|request| continues && is_readable(request, before))
 }
 
-/// Whether a prompt says nothing without the question that it answers: "yes", "2", "go ahead".
+/// Whether a prompt means nothing without the question that it answers: "yes", "2", "go ahead".
 fn is_short_reply(prompt: &str) -> bool {
     const WORDS_MAX: usize = 3;
     let words = count_words(prompt);
     !prompt.trim().is_empty() && words <= WORDS_MAX && !prompt.trim_start().starts_with('/')
 }
 
-/// Whether a request tells a reader what its turn was about.
+/// Whether a request explains to a reader what its turn was about.
 fn is_readable(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
     !request.pasted
         && request.weight >= 2
@@ -337,10 +337,10 @@ fn is_readable(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && !refers_by_number(&request.text)
 }
 
-/// Weighs what a turn came to as the result of its session: by the work that it took, and by how much the
-/// text says. Of 105 public sessions, readers found the weightiest result fit to stand for the session in
-/// three of four, if later ones weigh a little more; the last result alone, in half of them. A result that the
-/// user objected to next, or that may tell little, counts for less.
+/// Weighs the result of a turn as the result of its session: by the work that it took, and by the length of
+/// the text. Of 105 public sessions, readers found the weightiest result fit to represent the session in
+/// three of four, if later ones weigh a little more; the last result alone, in half of them. A result to which
+/// the user objected next, or that may be useless, weighs less.
 fn weigh_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, text: &str, doubt: u32) -> u32 {
     const TEXT_CHARS: usize = 160;
     let files = turn.files.iter().filter(|file| file.action != FileAction::Read).count();
@@ -352,7 +352,7 @@ fn weigh_outcome(turn: &Turn<'_>, next: Option<&Turn<'_>>, text: &str, doubt: u3
     weight.saturating_sub(doubt) + OUTCOME_WEIGHT_MIN
 }
 
-/// The failure in a pasted log, if the conclusion speaks of "the issue" and names nothing.
+/// The failure in a pasted log, if the conclusion refers to "the issue" and names nothing.
 fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, &'a str, String)> {
     let request = turn.request.as_ref()?;
     let line = request.failure?;
@@ -362,8 +362,8 @@ fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, 
     (!is_named).then_some((request.event, line, text))
 }
 
-/// Whether a conclusion can be the answer to a request. After long work on a question, and to a prompt that
-/// says several things, the answer often concludes something else: where they shared no word, readers found
+/// Whether a conclusion can be the answer to a request. After long work on a question, or for a prompt with
+/// several points, the answer often concludes something else: where they shared no word, readers found
 /// three of ten pairs wrong.
 fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>) -> bool {
     let asks = request.text.ends_with(['?', '？']);
@@ -371,14 +371,9 @@ fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>
         let of_request = TermSet::from_text(&request.text);
         TermSet::from_text(conclusion).count_shared(&of_request) > 0
     };
-    let is_compared = [request.text.as_str(), conclusion].iter().all(|text| !is_wide(text));
+    let is_compared = [request.text.as_str(), conclusion].iter().all(|text| !has_cjk(text));
     let says_more = turn.prompt_parts.sentences.len() > 1 && is_compared;
     !says_more && (!asks || !turn.has_work()) || shares()
-}
-
-/// Whether a text is in a script that does not put spaces between words.
-fn is_wide(text: &str) -> bool {
-    text.chars().any(tome_text::is_han_or_kana)
 }
 
 fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
@@ -397,7 +392,8 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && is_main_clause(request.text.trim_end_matches([':', '：']))
 }
 
-/// A request without a conclusion that is told, and the files that were changed for it.
+/// Builds a fact from a request whose result is not shown: the request and the files changed for it, or the
+/// request alone if it is a clear one.
 fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
     let says = request.weight >= 4

@@ -1,4 +1,5 @@
-//! Files that were read, changed or taken back.
+//! Files that were read, changed or reverted.
 
+pub(crate) mod file_tool;
 pub(crate) mod reverted;
 pub(crate) mod touched_files;

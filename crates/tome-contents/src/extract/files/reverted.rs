@@ -1,4 +1,4 @@
-//! Files whose edits a session took back, so that nothing of them is left.
+//! Files whose edits a session reverted, so that nothing of them is left.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ const EDITS_MAX: usize = 400;
 struct FileEdits {
     left: Vec<(String, String)>,
     edits: usize,
-    /// Whether it was also changed in a way that does not tell the text before.
+    /// Whether it was also changed in a way that does not show the text before.
     is_unclear: bool,
 }
 

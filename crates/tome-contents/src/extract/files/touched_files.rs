@@ -3,6 +3,7 @@
 use tome_model::{Event, FileAction, Tool};
 
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
+use crate::extract::files::file_tool::{FileTool, PATH_FIELDS, tool_base_name};
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::{collect_strings, find_text_field, head_and_tail};
 
@@ -34,40 +35,23 @@ pub(crate) fn parse_touched_files<'a>(event: &'a Event, tool: &'a Tool) -> Vec<T
 
 /// Returns the files that a tool call is about, even if it failed.
 pub(crate) fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
-    let name = tool.name.to_lowercase();
-    let name = name.rsplit("__").next().unwrap_or(&name);
-    match name {
-        "edit"
-        | "multiedit"
-        | "notebookedit"
-        | "replace"
-        | "str_replace"
-        | "edit_file"
-        | "insert_edit_into_file"
-        | "replace_string_in_file"
-        | "multi_edit"
-        | "insert"
-        | "smart_edit" => single_file(tool, FileAction::Changed),
-        "write" | "write_file" | "create" | "create_file" | "write_to_file" => {
-            single_file(tool, write_action(tool, name))
-        }
-        "str_replace_editor" | "str_replace_based_edit_tool" => {
-            match find_text_field(&tool.input, &["command"]) {
-                Some("view") => single_file(tool, FileAction::Read),
-                Some("create") => single_file(tool, FileAction::Created),
-                _ => single_file(tool, FileAction::Changed),
-            }
-        }
-        "apply_patch" | "patch" | "applypatch" => collect_strings(&tool.input)
+    let name = tool_base_name(&tool.name);
+    let Some(kind) = FileTool::from_name(&name) else { return Vec::new() };
+    match kind {
+        FileTool::Edit => single_file(tool, FileAction::Changed),
+        FileTool::Write => single_file(tool, write_action(tool, &name)),
+        FileTool::Editor => match find_text_field(&tool.input, &["command"]) {
+            Some("view") => single_file(tool, FileAction::Read),
+            Some("create") => single_file(tool, FileAction::Created),
+            _ => single_file(tool, FileAction::Changed),
+        },
+        FileTool::Patch => collect_strings(&tool.input)
             .into_iter()
             .flat_map(parse_patch_files)
             .take(FILES_MAX)
             .collect(),
-        "delete_file" | "delete" => single_file(tool, FileAction::Deleted),
-        "read" | "view" | "read_file" | "read_many_files" | "notebookread" => {
-            single_file(tool, FileAction::Read)
-        }
-        _ => Vec::new(),
+        FileTool::Delete => single_file(tool, FileAction::Deleted),
+        FileTool::Read => single_file(tool, FileAction::Read),
     }
 }
 
@@ -103,12 +87,8 @@ fn write_action(tool: &Tool, name: &str) -> FileAction {
 }
 
 fn single_file(tool: &Tool, touch: FileAction) -> Vec<TouchedFile<'_>> {
-    #[rustfmt::skip]
-    const FIELDS: [&str; 8] = [
-        "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
-        "filename", "file",
-    ];
-    let path = find_text_field(&tool.input, &FIELDS).filter(|path| is_path(path));
+    let named = PATH_FIELDS.iter().chain(&["filename", "file"]);
+    let path = find_text_field(&tool.input, named).filter(|path| is_path(path));
     path.map(|path| TouchedFile { path, raw: path, action: touch }).into_iter().collect()
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct FinishedRebase<'a> {
     /// Git's line, verbatim.
     pub(crate) raw: &'a str,
     pub(crate) branch: Option<&'a str>,
-    /// The commit that it made again, if it was a single one.
+    /// The rebased commit, if there was exactly one.
     pub(crate) commit: Option<MadeCommit<'a>>,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct NamedPull<'a> {
     pub(crate) is_opened: bool,
 }
 
-/// Counts the commits that a tool call took back: `git reset HEAD~2`.
+/// Counts the commits that a tool call undid: `git reset HEAD~2`.
 pub(crate) fn count_undone_commits(event: &Event, tool: &Tool) -> usize {
     let Some(line) = find_command_line(tool).filter(|line| line.contains("reset")) else {
         return 0;
@@ -97,7 +97,7 @@ fn parse_commits_back(revision: &str) -> Option<usize> {
     }
 }
 
-/// Lists the commits that the tool calls of a session made and did not take back, in order: `subject (hash)`.
+/// Lists the commits that the tool calls of a session made and did not undo, in order: `subject (hash)`.
 pub fn list_commits<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<String> {
     let mut commits: Vec<String> = Vec::new();
     let calls = events.into_iter().filter(|event| event.kind == EventKind::ToolResult);
@@ -144,7 +144,7 @@ pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     }
     let is_amended =
         calls.iter().any(|(verb, _, words, _)| *verb == "commit" && words.contains(&"--amend"));
-    // A rebase prints the commits that it makes again; they are not new.
+    // A rebase prints the commits that it reapplies; they are not new.
     let makes = ["commit", "cherry-pick", "revert", "merge", "am", "pull"];
     let is_replay = !calls.iter().any(|(verb, ..)| makes.contains(verb));
     let is_rebase = calls.iter().any(|(verb, ..)| *verb == "rebase");
@@ -282,7 +282,7 @@ fn is_subject_of(line: &str, subject: &str) -> bool {
     line.trim() == subject || ['"', '\''].iter().any(|quote| quoted(*quote) || begins(*quote))
 }
 
-/// Finds git's word that a rebase is finished.
+/// Finds the line with which git reports a finished rebase.
 pub(crate) fn find_finished_rebase<'a>(
     at: usize,
     event: &'a Event,
@@ -300,7 +300,7 @@ pub(crate) fn find_finished_rebase<'a>(
         })
     })?;
     let branch = raw.strip_prefix(DONE)?.trim_end_matches('.').strip_prefix("refs/heads/");
-    // The commits that it made again, if git printed them.
+    // The rebased commits, if git printed them.
     let commit = match read_printed_commits(at, event, false).as_slice() {
         [only] => Some(only.clone()),
         _ => None,

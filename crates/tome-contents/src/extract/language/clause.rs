@@ -2,7 +2,7 @@
 
 use tome_text::{StopClass, count_words, is_stop_word, truncate_words};
 
-use crate::extract::language::orders::is_order;
+use crate::extract::language::orders::{is_order, is_question};
 use crate::extract::language::text::{begins_with_any, is_mostly_cjk};
 
 /// Limits of a title: words, or characters in scripts without spaces.
@@ -13,9 +13,9 @@ const TITLE_CHARS_MAX: usize = 112;
 /// Words of one item of a list.
 const ITEM_WORDS_MAX: usize = 4;
 
-/// Renders a request as a title: all of it, or its first clause if it is long, capitalized. A title that ends
-/// before its point says less than a long one.
-pub(crate) fn render_title(text: &str) -> String {
+/// Shortens a request to a title: all of it, or its first clause if it is long, capitalized. A title cut
+/// before its point is worse than a long one.
+pub(crate) fn shorten_to_title(text: &str) -> String {
     let has_question_mark = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
@@ -67,16 +67,6 @@ fn strip_parenthesis(text: &str) -> String {
         }
         _ => text.to_owned(),
     }
-}
-
-pub(crate) fn is_question(text: &str) -> bool {
-    #[rustfmt::skip]
-    const WORDS: &[&str] = &[
-        "why", "how", "what", "where", "when", "which", "who", "is", "are", "does", "do", "did",
-        "should", "can", "could", "was", "has", "почему", "как", "что", "где", "warum", "wie",
-        "was",
-    ];
-    begins_with_any(text, WORDS) || is_mostly_cjk(text)
 }
 
 fn first_cjk_clause(text: &str) -> String {
@@ -168,7 +158,7 @@ fn first_spaced_clause(text: &str) -> String {
         }
     }
     let mut kept: Vec<&str> = words.into_iter().take(TITLE_WORDS_MAX).collect();
-    // Rather one half of "do this and say "…"" than a cut in the middle of the quotation.
+    // One half of "do this and say "…"" is better than a cut in the middle of the quotation.
     let joint = kept.iter().rposition(|word| matches!(*word, "and" | "or" | "und"));
     if let Some(index) = joint.filter(|index| *index >= 5 && !is_balanced(&kept)) {
         kept.truncate(index);
@@ -198,7 +188,7 @@ pub(crate) fn cut_clause(text: &str, chars_max: usize) -> String {
     let clause = cuts.into_iter().rev().find_map(|at| {
         let kept = text.get(..at)?;
         let words: Vec<&str> = kept.split_whitespace().collect();
-        // "I see no error, but it hangs" says the opposite without its end.
+        // "I see no error, but it hangs" means the opposite without its end.
         let is_turned = begins_with_any(
             text.get(at..)?.trim_start_matches([',', ' ', '—', '–', '-', ';', '.', '(']),
             &["but", "however", "although", "except", "unless"],
@@ -239,7 +229,7 @@ pub(crate) fn is_balanced(words: &[&str]) -> bool {
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
 }
 
-/// Whether a text is the end of something longer: "…_CHAIN env var)". The letter of a list's item, `b)`,
+/// Whether a text is the tail of something longer: "…_CHAIN env var)". The letter of a list's item, `b)`,
 /// and a smiley close nothing; in Russian, a lone `)` at the end is one.
 pub(crate) fn closes_unopened_parenthesis(text: &str) -> bool {
     let mut depth = 0_usize;

@@ -69,7 +69,7 @@ fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     if stripped { rest } else { text.trim_start() }
 }
 
-/// Says a request with its verb: "do some research for me on caches" is "research caches".
+/// Replaces a noun phrase by its verb: "do some research for me on caches" becomes "research caches".
 pub(crate) fn name_the_verb(text: &str) -> Cow<'_, str> {
     const PHRASES: &[(&str, &[&str], &[&str])] = &[
         (

@@ -75,7 +75,7 @@ const OUTCOMES: CuePhrases = &[
     ("추가했", 2), ("되었습니다", 2), ("했습니다", 2), ("hoàn thành", 3), ("đã", 1), ("已完成", 3), ("已修复", 3),
 ];
 
-/// Beginnings of sentences that only agree or lead on.
+/// Beginnings of sentences that only agree or lead over to the next one.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "looking at", "first,", "next,", "i can see", "i see", "now update", "now add", "now the",
@@ -113,7 +113,7 @@ const WORKING: [&str; 8] = [
     "inspecting",
 ];
 
-/// Whether a sentence only agrees or leads on.
+/// Whether a sentence only agrees or leads over to the next one.
 pub(crate) fn is_filler(plain: &str) -> bool {
     begins_with_any(plain, FILLERS) || plain.ends_with("します。") && plain.chars().count() < 24
 }
@@ -137,7 +137,7 @@ pub(crate) fn is_announcement(plain: &str) -> bool {
     rest.is_some_and(|rest| is_order(rest.trim_start_matches([' ', ','])))
 }
 
-/// Whether a sentence ends with what comes next: "The sandbox fails, so I'm running it again."
+/// Whether a sentence ends with the next step: "The sandbox fails, so I'm running it again."
 fn ends_with_plan(plain: &str) -> bool {
     #[rustfmt::skip]
     const PHRASES: [&str; 8] = [
@@ -195,7 +195,7 @@ fn is_word_start(before: Option<char>, c: char) -> bool {
     is_joined(c) || before.is_none_or(|before| !before.is_alphanumeric() || is_joined(before))
 }
 
-/// Whether a character belongs to a script that writes words together, or endings onto them.
+/// Whether a character belongs to a script without spaces, or one that appends endings to words.
 fn is_joined(c: char) -> bool {
     is_han_or_kana(c) || Script::from_char(c) == Script::Hangul
 }

@@ -12,7 +12,7 @@ use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, is_cjk_
 pub(crate) const KEYWORDS_MAX: usize = 7;
 /// Distinct terms per segment that are counted; requests are counted first.
 const TERMS_MAX: usize = 4_000;
-/// Occurrences of a term per text that count: a loop in a log is not what a session is about.
+/// Occurrences of a term per text that count: a loop in a log is not the subject of a session.
 const PER_TEXT_MAX: u32 = 3;
 
 #[derive(Debug, Clone)]

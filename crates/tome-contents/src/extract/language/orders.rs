@@ -1,11 +1,21 @@
-//! Orders: sentences that begin with what to do.
+//! Orders, which begin with what to do, and questions.
 
-use crate::extract::language::clause::is_question;
-use crate::extract::language::text::begins_with_any;
+use crate::extract::language::text::{begins_with_any, is_mostly_cjk};
 
 /// Whether a text begins with a request verb and is not a question.
 pub(crate) fn is_order(text: &str) -> bool {
     begins_with_any(text, REQUEST_WORDS) && !is_question(text)
+}
+
+/// Whether a text begins with a question word, or is written without spaces.
+pub(crate) fn is_question(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "why", "how", "what", "where", "when", "which", "who", "is", "are", "does", "do", "did",
+        "should", "can", "could", "was", "has", "почему", "как", "что", "где", "warum", "wie",
+        "was",
+    ];
+    begins_with_any(text, WORDS) || is_mostly_cjk(text)
 }
 
 /// Words that begin a request.

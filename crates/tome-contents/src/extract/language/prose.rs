@@ -1,7 +1,7 @@
 //! Separates the prose of a message from code, logs, traces, diffs, tables, JSON, and text injected
 //! by the harness or by Tome.
 
-use tome_text::{is_han_or_kana, split_sentences};
+use tome_text::{is_han_or_kana, is_table_rule, split_sentences};
 
 use crate::extract::language::text::{
     head_and_tail, may_begin_with, plain_text, strip_prefix_ignoring_case,
@@ -82,7 +82,7 @@ pub fn prompt_text(text: &str) -> String {
     parts.into_iter().flat_map(strip_injected).collect::<Vec<&str>>().join(" ")
 }
 
-/// Returns what the user typed, if the message says so; empty if that is nothing.
+/// Returns what the user typed, if the message marks it; may be empty.
 pub(crate) fn find_typed_text(text: &str) -> Option<&str> {
     find_editor_request(text)
         .or_else(|| find_template_input(text))
@@ -128,11 +128,6 @@ fn find_quoted_request(text: &str) -> Option<&str> {
     })
 }
 
-/// Whether a line separates the heading of a table from its rows: `|---|:--|`.
-fn is_table_rule(line: &str) -> bool {
-    line.contains("--") && line.chars().all(|c| "|-: ".contains(c))
-}
-
 fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) {
     let bare = line.trim();
     if bare.starts_with("```") || bare.starts_with("~~~") {
@@ -163,8 +158,7 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
     }
 }
 
-/// Labels of the parts of an answer that say nothing of its result: what to do next, how to use it, and
-/// where it comes from.
+/// Labels of the parts of an answer that do not state its result: next steps, usage and sources.
 fn is_aside_label(plain: &str) -> bool {
     #[rustfmt::skip]
     const LABELS: &[&str] = &[
@@ -360,7 +354,7 @@ fn is_shell_prompt(line: &str) -> bool {
         !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "-_.:~/[]".contains(c))
     };
     let ends = |word: &str| word.ends_with(['%', '$', '#']);
-    // The signs of themes: `app  main ±✚  source ~/.zshrc`.
+    // The symbols of prompt themes: `app  main ±✚  source ~/.zshrc`.
     const SIGNS: [char; 2] = ['➜', '❯'];
     if line.starts_with(SIGNS) || line.contains("±✚") || line.contains('\u{e0b0}') {
         return true;

@@ -1,10 +1,10 @@
-//! Recognizes prompts that only make sense as a reply, and those that give vent to a feeling.
+//! Recognizes prompts that only make sense as a reply, and those that vent a feeling.
 
 use tome_text::count_words;
 
 use crate::extract::language::text::{begins_with_any, to_lower};
 
-/// Whether the user gives vent to a feeling.
+/// Whether the user vents a feeling.
 pub(crate) fn is_outburst(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 19] = [
@@ -17,7 +17,7 @@ pub(crate) fn is_outburst(text: &str) -> bool {
         || WIDE.iter().any(|mark| text.contains(mark))
 }
 
-/// Whether a request begins as a reply, so that it says nothing without what came before it.
+/// Whether a request begins as a reply, so that it means nothing without the message before it.
 pub(crate) fn leans_on_conversation(text: &str) -> bool {
     #[rustfmt::skip]
     const OPENINGS: &[&str] = &[

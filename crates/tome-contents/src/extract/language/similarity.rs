@@ -1,4 +1,4 @@
-//! Compares statements by the words that they are made of.
+//! Compares statements by their words.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -91,13 +91,13 @@ impl<'a> Statement<'a> {
         Self { text, terms: TermSet::from_text(text) }
     }
 
-    /// Whether two texts say nearly the same.
+    /// Whether two texts have nearly the same meaning, judged by their terms.
     pub(crate) fn is_similar(&self, other: &Statement<'_>) -> bool {
         self.text == other.text || self.terms.overlap_percent(&other.terms) >= 70
     }
 }
 
-/// Whether two texts say nearly the same.
+/// Whether two texts have nearly the same meaning, judged by their terms.
 pub(crate) fn is_similar(a: &str, b: &str) -> bool {
     a == b || TermSet::from_text(a).overlap_percent(&TermSet::from_text(b)) >= 70
 }

@@ -5,11 +5,11 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use tome_model::{Event, truncate_to};
+use tome_model::{Event, last_bytes, truncate_to};
 use tome_text::{first_chars, is_han_or_kana};
 
 pub(crate) const EXCERPT_CHARS_MAX: usize = 200;
-/// Strings of a tool's input or output that are read; the first rows of an output show what it is.
+/// Strings of a tool's input or output that are read; the first rows show what an output is.
 const STRINGS_MAX: usize = 64;
 
 /// Collects the first strings of a JSON value, in document order.
@@ -53,17 +53,18 @@ pub(crate) fn head_and_tail(text: &str, head_max: usize, tail_max: usize) -> [&s
     }
     let head = truncate_to(text, head_max);
     let head = head.rsplit_once('\n').map_or(head, |(whole, _)| whole);
-    let mut start = text.len() - tail_max;
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    let tail = text.get(start..).unwrap_or_default();
+    let tail = last_bytes(text, tail_max);
     [head, tail.split_once('\n').map_or(tail, |(_, whole)| whole)]
 }
 
 /// Returns the beginning of a text, trimmed to the length of an excerpt.
 pub(crate) fn cut_excerpt(raw: &str) -> String {
     first_chars(raw.trim(), EXCERPT_CHARS_MAX).trim_end().to_owned()
+}
+
+/// Whether a text has Chinese or Japanese characters.
+pub(crate) fn has_cjk(text: &str) -> bool {
+    text.chars().any(is_han_or_kana)
 }
 
 /// Whether a text is mostly Chinese or Japanese.
@@ -256,17 +257,16 @@ pub(crate) fn strip_terminal_escapes(text: &str) -> Cow<'_, str> {
 /// Returns the first and the last `bytes_max` bytes, on character boundaries, without overlap.
 pub(crate) fn first_and_last_bytes(text: &str, bytes_max: usize) -> [&str; 2] {
     let head = truncate_to(text, bytes_max);
-    let mut start = text.len().saturating_sub(bytes_max).max(head.len());
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    [head, text.get(start..).unwrap_or_default()]
+    [head, last_bytes(text.get(head.len()..).unwrap_or_default(), bytes_max)]
 }
 
 /// Returns the first of these fields that holds a non-empty string.
-pub(crate) fn find_text_field<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+pub(crate) fn find_text_field<'a, 'n, 's: 'n>(
+    value: &'a Value,
+    names: impl IntoIterator<Item = &'n &'s str>,
+) -> Option<&'a str> {
     names
-        .iter()
+        .into_iter()
         .find_map(|name| value.get(name).and_then(Value::as_str))
         .filter(|text| !text.is_empty())
 }

@@ -6,16 +6,19 @@ use tome_text::truncate_words;
 use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
 use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
 use crate::extract::language::similarity::{Statement, is_similar};
-use crate::extract::pages::title::is_ceremony;
+use crate::extract::pages::segment_title::is_ceremony;
 use crate::extract::pages::work::repeats_request;
 use crate::{SummaryBullet, Support};
 
 pub(crate) const BULLETS_MAX: usize = 7;
 pub(crate) const BULLET_CHARS_MAX: usize = 320;
-/// A text that repeats the title and is not longer by this says no more.
+/// A text that repeats the title and is not longer by this adds nothing.
 const LONGER_CHARS_MIN: usize = 30;
 
-/// How much a fact of a kind matters on a page, and how many of it one page shows.
+/// The beginning of a decision that needs no label.
+const DECIDED: &str = "Decided ";
+
+/// Rank of a kind of fact, and how many of it a page shows.
 pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
     match kind {
         FactKind::Commit => (60, 2),
@@ -28,12 +31,12 @@ pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
         FactKind::Check => (10, 0),
         FactKind::Request => (20, 3),
         // Without the work that was corrected, readers learned nothing from two of three corrections.
-        // Names of files alone do not say what was changed.
+        // Names of files alone do not show what was changed.
         FactKind::Change | FactKind::Correction | FactKind::Title => (0, 0),
     }
 }
 
-/// How much a fact matters on a page.
+/// Rank of a fact, by kind and weight.
 pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
     const DOUBTFUL_RANK: u32 = 18;
     if kind == FactKind::Outcome && weight <= DOUBTFUL_WEIGHT {
@@ -42,12 +45,12 @@ pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
     rank_kind(kind).0 + weight.min(40) / 2
 }
 
-/// Whether a fact may be a bullet: no passing failure, no request without what came of it, and no commit that is
-/// a mere step of the work.
+/// Whether a fact may be a bullet: no passing failure, no request without its result, and no commit that is a
+/// mere step of the work.
 pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
     let is_step = match kind {
         FactKind::Commit => is_ceremony(text),
-        // Without an answer, half of the requests told readers nothing.
+        // Without an answer, half of the requests were useless to readers.
         FactKind::Request => !text.contains(QUESTION_END),
         FactKind::Problem => weight <= PASSING_TROUBLE,
         _ => false,
@@ -55,11 +58,11 @@ pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
     rank_kind(kind).1 > 0 && !is_step
 }
 
-/// The word before a fact that tells what it is.
+/// Puts a label before a fact that names its kind, unless the fact says so itself.
 pub(crate) fn label_fact(kind: FactKind, text: &str) -> String {
     let label = match kind {
         FactKind::Commit => "Committed: ",
-        FactKind::Decision => "Decided: ",
+        FactKind::Decision if !text.starts_with(DECIDED) => "Decided: ",
         FactKind::Open => "Open: ",
         FactKind::Convention => "Rule of the user: ",
         FactKind::Request if !text.contains(QUESTION_END) => "Asked: ",
@@ -70,6 +73,7 @@ pub(crate) fn label_fact(kind: FactKind, text: &str) -> String {
         | FactKind::Problem
         | FactKind::Outcome
         | FactKind::Request
+        | FactKind::Decision
         | FactKind::Change => "",
     };
     format!("{label}{text}")
@@ -103,10 +107,13 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         {
             chosen.push(fact);
             stated.push(states);
+            // A decision that is the result of a request is told once.
+            let result = fact.text.split_once(QUESTION_END).map(|(_, result)| result);
+            stated.extend(result.map(Statement::new));
         }
     }
     if chosen.is_empty() {
-        // A failure that was no lasting trouble tells more than nothing.
+        // A failure that was no lasting problem is better than nothing.
         chosen.extend(facts.iter().rfind(|fact| fact.kind == FactKind::Problem && !is_open(fact)));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
@@ -128,7 +135,7 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         .collect()
 }
 
-/// A fact with its label, without the request before a result if the title says it.
+/// A fact with its label, without the request before a result if the title repeats it.
 fn render_fact(title: &str, fact: &DraftFact) -> String {
     match fact.text.split_once(QUESTION_END) {
         Some((request, result))
@@ -149,7 +156,7 @@ pub(crate) fn is_told_elsewhere(commit: &str, title: &str, bullets: &[String]) -
     same && bullets.iter().any(|text| text != commit && text.contains(hash))
 }
 
-/// Whether a conclusion or pull request says no more than the title.
+/// Whether a conclusion or pull request adds nothing to the title.
 fn repeats_title(title: &Statement<'_>, kind: FactKind, states: &Statement<'_>) -> bool {
     let more = states.text.chars().count() > title.text.chars().count() + LONGER_CHARS_MIN;
     matches!(kind, FactKind::Outcome | FactKind::PullRequest) && !more && title.is_similar(states)

@@ -11,7 +11,7 @@ use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::draft_fact::DraftFact;
 use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, collect_facts};
-use crate::extract::pages::title::{FROM_FILES, add_titles, choose_title};
+use crate::extract::pages::segment_title::{FROM_FILES, add_titles, choose_title};
 use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Characters of the message of a failure.
@@ -23,13 +23,13 @@ const REASON_CHARS_MAX: usize = 120;
 #[derive(Debug)]
 pub(crate) struct EventActivity {
     pub(crate) branch: Option<String>,
-    pub(crate) turns: Vec<TurnEvents>,
+    pub(crate) turns: Vec<DraftTurn>,
     pub(crate) facts: Vec<FactEvent>,
 }
 
 /// A turn of a segment.
 #[derive(Debug)]
-pub(crate) struct TurnEvents {
+pub(crate) struct DraftTurn {
     /// Its prompt, or its first event.
     pub(crate) event: usize,
     pub(crate) title: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct DraftMove {
 pub(crate) struct CommandEvent {
     pub(crate) name: String,
     pub(crate) outcome: CommandOutcome,
-    /// The message, if it failed and says why.
+    /// The message, if it failed and the message explains why.
     pub(crate) message: Option<String>,
     pub(crate) event: usize,
 }
@@ -78,7 +78,7 @@ pub(crate) struct FactEvent {
 pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
     let mut segment = collect_facts(events, None);
     add_titles(&mut segment, events, None);
-    let turns: Vec<TurnEvents> =
+    let turns: Vec<DraftTurn> =
         segment.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();
     let turn_of = |event: usize| {
         segment.turns.iter().position(|turn| turn.events.contains(&event)).unwrap_or_default()
@@ -100,7 +100,7 @@ pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
     }
 }
 
-fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
+fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> DraftTurn {
     let own = events.get(turn.events.clone()).unwrap_or_default();
     let title = choose_title(&read_turns(own), &[], own, None, None);
     let files = turn.files.iter().map(|file| DraftFile {
@@ -114,7 +114,7 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     for (offset, event) in own.iter().enumerate() {
         moves.extend(find_patch_moves(turn.events.start + offset, event));
     }
-    TurnEvents {
+    DraftTurn {
         event: turn.prompt.unwrap_or(turn.events.start),
         // The names of its files are no reason to change them.
         title: title
@@ -128,7 +128,7 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     }
 }
 
-/// The reason for a turn whose request names nothing, such as "Do it.": what came of it, or else its
+/// The reason for a turn whose request names nothing, such as "Do it.": its result, or else its
 /// prompt.
 fn describe_reason(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
     let conclusion = turn.conclusion.as_ref().map(|(_, found)| found.render(REASON_CHARS_MAX));

@@ -6,13 +6,13 @@ use tome_text::truncate_words;
 use crate::extract::commands::command_run::find_command_line;
 use crate::extract::commands::failures::{find_failure_line, render_failure_message};
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
-use crate::extract::language::clause::{capitalize, is_main_clause, render_title};
+use crate::extract::language::clause::{capitalize, is_main_clause, shorten_to_title};
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::{find_typed_text, is_prose};
 use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::plain_text;
-use crate::extract::pages::title::{FROM_FILES, build_title};
+use crate::extract::pages::segment_title::{FROM_FILES, build_title};
 use crate::extract::turns::changed_files::{changed_files, render_changes_without_counts};
 use crate::extract::turns::request::{is_harness_message, parse_request};
 use crate::extract::turns::turn::Turn;
@@ -50,10 +50,10 @@ fn title_from_any_prompt(events: &[Event]) -> Option<DraftFact> {
         let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric));
         Some((at, line.filter(|_| says)?))
     })?;
-    build_title(&render_title(&plain_text(line)), 1, vec![build_evidence(at, line)])
+    build_title(&shorten_to_title(&plain_text(line)), 1, vec![build_evidence(at, line)])
 }
 
-/// The first line of a prompt that was typed, however little it says: the user knows it again.
+/// The first line of a prompt that was typed, however uninformative: the user recognizes it.
 fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
     let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
         let is_prompt = event.kind == EventKind::UserMessage && !is_harness_message(&event.text);
@@ -64,7 +64,7 @@ fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
         (is_prompt && is_prose(line) && is_main_clause(line) && is_title() && says())
             .then_some((at, line))
     })?;
-    build_title(&render_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
+    build_title(&shorten_to_title(&plain_text(line)), FROM_FILES, vec![build_evidence(at, line)])
 }
 
 /// The first command, if nothing was said and no file touched.
@@ -92,7 +92,7 @@ fn title_from_text(events: &[Event]) -> Option<DraftFact> {
             let is_title =
                 |line: &&str| is_prose(line) && !looks_pasted(line) && !is_outburst(line);
             let line = text.lines().find(is_title)?;
-            Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
+            Some((at, line, shorten_to_title(&truncate_words(&plain_text(line), 80))))
         })
     };
     let (at, line, text) = failure.or_else(first_words)?;

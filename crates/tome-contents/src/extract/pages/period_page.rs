@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
-use tome_text::truncate_words;
+use tome_text::{count_noun, truncate_words};
 
 use crate::extract::facts::draft_fact::QUESTION_END;
 use crate::extract::language::keywords::KEYWORDS_MAX;
@@ -13,7 +13,7 @@ use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
-use crate::extract::pages::title::{FROM_REBASE, is_from_conversation, weigh_for_day};
+use crate::extract::pages::segment_title::{FROM_REBASE, is_from_conversation, weigh_for_day};
 use crate::extract::pages::work::{
     find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone,
 };
@@ -51,7 +51,8 @@ impl<'a> MergedWork<'a> {
         self.facts.iter().copied().filter(move |fact| fact.kind == kind)
     }
 
-    /// Above the day, the title that the list of sessions shows, too.
+    /// The title with the highest weight. In a day, some titles weigh less ([`weigh_for_day`]); above it, the
+    /// choice is the same as in the list of sessions.
     fn best_title(&self) -> Option<&'a Fact> {
         let weigh = |fact: &Fact| match self.is_of_day {
             true => weigh_for_day(fact.weight),
@@ -105,7 +106,7 @@ pub(crate) fn summarize_period(input: &RollupInput<'_>) -> Summary {
             work: Vec::new(),
         };
     }
-    let title = render_title(&work);
+    let title = join_work_titles(&work);
     let bullets = match input.level {
         Level::Year => describe_months(input.children),
         level => describe_work(&work, &title, level),
@@ -194,8 +195,8 @@ fn subject_of(fact: &Fact) -> &str {
     parts.map_or(fact.text.as_str(), |(question, _)| question)
 }
 
-/// Renders the titles of the heaviest work, whole ones only.
-fn render_title(work: &[MergedWork<'_>]) -> String {
+/// Joins the titles of the heaviest work, whole ones only.
+fn join_work_titles(work: &[MergedWork<'_>]) -> String {
     let mut parts: Vec<Statement<'_>> = Vec::new();
     let heaviest = work.first().map_or(0, |work| work.weight);
     let mut length = 0;
@@ -219,8 +220,8 @@ fn render_title(work: &[MergedWork<'_>]) -> String {
     truncate_words(&parts.join("; "), TITLE_CHARS_MAX)
 }
 
-/// Describes each piece of work by what came out of it; the rest of the room is for decisions,
-/// rules of the user, further results and what is open.
+/// Describes each piece of work by its result; the remaining bullets are decisions, rules of the user, further
+/// results and open work.
 fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<SummaryBullet> {
     if let [only] = all {
         return describe_only(only, level);
@@ -254,8 +255,8 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
         if bullets.len() >= BULLETS_MAX.min(5) {
             break;
         }
-        let text = label_fact(fact.kind, &fact.text);
-        if !bullets.iter().any(|known| contains_text(&known.text, &text)) {
+        if !bullets.iter().any(|known| contains_text(&known.text, &fact.text)) {
+            let text = label_fact(fact.kind, &fact.text);
             bullets.push(build_bullet(&text, fact.grips().to_vec()));
         }
     }
@@ -266,7 +267,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
     {
         bullets.push(build_bullet(&label_fact(open.kind, &open.text), open.grips().to_vec()));
     }
-    // Beside the times of its lines, another order than that of time would confuse. What is open comes last.
+    // Each line shows its time, so another order would confuse. Open work comes last.
     let facts: Vec<&Fact> = shown.iter().flat_map(|work| work.facts.iter().copied()).collect();
     bullets.sort_by_cached_key(|bullet| find_time(bullet, &facts));
     let hidden = all.len().saturating_sub(shown.len());
@@ -278,7 +279,7 @@ fn describe_work(all: &[MergedWork<'_>], title: &str, level: Level) -> Vec<Summa
     bullets
 }
 
-/// The time of the latest fact that a bullet tells, after whether it tells what is open.
+/// Sort key of a bullet: whether it states open work, then the time of its latest fact.
 fn find_time(bullet: &SummaryBullet, facts: &[&Fact]) -> (bool, Option<Millis>) {
     let Support::Grips(grips) = &bullet.support else { return (false, None) };
     let own = facts.iter().filter(|fact| fact.grips().iter().any(|grip| grips.contains(grip)));
@@ -288,8 +289,7 @@ fn find_time(bullet: &SummaryBullet, facts: &[&Fact]) -> (bool, Option<Millis>) 
     (is_open, own.map(|fact| fact.at).max())
 }
 
-/// Whether a text about some facts repeats what is known. A request without a result needs less to
-/// be the same.
+/// Whether a text about some facts repeats a known one. For requests without a result, less overlap is enough.
 fn repeats_statement(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
     let only_requests = facts
         .iter()
@@ -303,8 +303,8 @@ fn contains_text(known: &str, text: &str) -> bool {
         || is_similar(known, text)
 }
 
-/// A period with one piece of work: its facts, in order of time. The longer the period, the fewer; failures
-/// and their fixes are shown only in a day, and what has no result only in its segment.
+/// Describes a period with one piece of work: its facts, in order of time. The longer the period, the fewer;
+/// failures and their fixes are shown only in a day, and requests without a result only in their segment.
 fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let bullets_max = match level {
         Level::Year | Level::Month | Level::Week => 4,
@@ -349,6 +349,9 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
         if !repeats {
             chosen.push(fact);
             stated.push(states);
+            // A decision that is the result of a request is told once.
+            let result = fact.text.split_once(QUESTION_END).map(|(_, result)| result);
+            stated.extend(result.map(Statement::new));
         }
     }
     // Always show open work, even if that displaces another bullet.
@@ -377,10 +380,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
     if let Some(answer) = find_answer(work, title).filter(|fact| fact.weight + 5 >= heaviest) {
         return build_bullet(&answer.text, [title.grips(), answer.grips()].concat());
     }
-    // A commit that names the page needs no second line if its work came to more.
+    // A commit that names the page needs no second line if its work has further results.
     let yields_to_outcome = title.weight < FROM_REBASE || page.contains(&title.text);
     if let Some(outcome) = outcome.filter(|_| yields_to_outcome) {
-        // Above the day, a result alone does not say what it is the result of.
+        // Above the day, a result alone is unclear without its request.
         let names_work = level != Level::Day
             && !page.contains(&title.text)
             && !outcome.text.contains(QUESTION_END)
@@ -426,7 +429,7 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
         .map(|month| {
             let name = month.id.period().map(|period| period.title()).unwrap_or_default();
             // Not the commits: some are amended, squashed or made by hand.
-            let sessions = format_counted(month.session_count, "session");
+            let sessions = count_noun(month.session_count, "session", "sessions");
             let mut named: Vec<(Statement<'_>, &Fact)> = Vec::new();
             for work in &month.work {
                 let title = find_work_title(work).filter(|fact| !fact.text.is_empty());
@@ -463,10 +466,6 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
             build_bullet(&format!("{name} ({sessions}): {about}"), grips)
         })
         .collect()
-}
-
-fn format_counted(number: u64, what: &str) -> String {
-    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
 fn build_bullet(text: &str, grips: Vec<GripId>) -> SummaryBullet {

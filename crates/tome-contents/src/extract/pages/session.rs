@@ -15,16 +15,16 @@ use crate::extract::files::reverted::find_reverted;
 use crate::extract::language::clause::cut_clause;
 use crate::extract::language::text::to_lower;
 use crate::extract::pages::fallback_title::title_from_kinds;
-use crate::extract::pages::title::add_titles;
+use crate::extract::pages::segment_title::add_titles;
 use crate::extract::turns::changed_files::{changed_files, render_changes_without_counts};
 use crate::extract::turns::turn::Turn;
 
-/// The action of a file whose edits were all taken back.
+/// The action of a file whose edits were all reverted.
 const REVERTED: &str = "changed and reverted";
 
 /// Characters of the result of a turn.
 const RESULT_CHARS_MAX: usize = 240;
-/// Characters of a message of the agent's service.
+/// Characters of an error message of the agent's service.
 const ERROR_CHARS_MAX: usize = 100;
 
 /// Turns, facts and files of a session, as indexes into its events.

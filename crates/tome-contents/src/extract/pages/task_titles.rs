@@ -15,11 +15,11 @@ use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, find_text_field, plain_text, to_lower};
-use crate::extract::pages::title::{FROM_TASK, build_title, is_chore, strip_summary_label};
+use crate::extract::pages::segment_title::{FROM_TASK, build_title, is_chore, strip_summary_label};
 use crate::extract::pages::title_candidates::TurnTerms;
 use crate::extract::turns::turn::Turn;
 
-/// A name with fewer terms does not tell one piece of work from another.
+/// A name with fewer terms does not distinguish one piece of work from another.
 const TERMS_MIN: usize = 3;
 /// Percentage of its terms that prompts, conclusions and changed files have.
 const NAMED_PERCENT_MIN: usize = 60;
@@ -56,7 +56,7 @@ pub(crate) fn title_from_tasks(
     build_title(&text, FROM_TASK, vec![build_evidence(at, raw)])
 }
 
-/// Whether a name says what the work was about, and not how it is done.
+/// Whether a name describes the subject of the work, and not a step of it.
 fn names_work(text: &str) -> bool {
     #[rustfmt::skip]
     const STEPS: &[&str] = &[

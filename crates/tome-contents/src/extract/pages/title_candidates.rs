@@ -19,14 +19,14 @@ use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
-use crate::extract::language::clause::{is_main_clause, render_title};
+use crate::extract::language::clause::{is_main_clause, shorten_to_title};
 use crate::extract::language::cues::is_filler;
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
 use crate::extract::language::text::{begins_with_any, to_lower};
-use crate::extract::pages::title::{
+use crate::extract::pages::segment_title::{
     FROM_RESULT, build_title, is_report, skip_long_lead, strip_subject, strip_summary_label,
     weigh_conversation,
 };
@@ -48,7 +48,7 @@ const TERMS_MIN: usize = 3;
 const NAMED_TURNS_MAX: usize = 6;
 /// A conclusion with this much more than a sure one has full marks.
 const CONCLUSION_SCORE_RANGE: i32 = 400;
-/// Of a line that reports a failure without doubt.
+/// Failure score of a line that certainly reports a failure.
 const ERROR_SCORE_MIN: u32 = 6;
 /// The quality of a title without a flaw.
 const QUALITY_MAX: u32 = 9;
@@ -56,7 +56,7 @@ const QUALITY_MAX: u32 = 9;
 /// The terms of each turn: of its prompt, of its conclusion and of the names of the files it changed.
 pub(crate) struct TurnTerms(Vec<BTreeSet<String>>);
 
-/// How much turns speak of a text.
+/// How many terms of a text occur in the turns.
 pub(crate) struct TermOverlap {
     /// Terms of the text.
     pub(crate) terms: usize,
@@ -128,7 +128,7 @@ struct TitleCandidate<'t, 'a> {
     term_share: i32,
 }
 
-/// Chooses the request or conclusion that tells best what a segment was about.
+/// Chooses the request or conclusion that best describes a segment.
 pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> Option<DraftFact> {
     let segment = SegmentSize {
         turns: turns.len(),
@@ -169,7 +169,7 @@ fn read_request<'t, 'a>(
     is_first: bool,
     begins_session: bool,
 ) -> Option<(CandidateSource<'t, 'a>, String)> {
-    // "Go on" says nothing, and neither does a command without its arguments.
+    // "Go on" names no subject, and neither does a command without its arguments.
     const CONTINUE: [&str; 6] = ["继续", "繼續", "続けて", "続き", "계속", "$arguments"];
     const COMMANDS: &[&str] = &["git push", "git pull", "git commit", "git add", "git status"];
     // The prompts that `/init` stands for, which begin a session about something else.
@@ -193,14 +193,14 @@ fn read_request<'t, 'a>(
     }
     // The user speaks to the agent; a title speaks to a reader.
     let clause = skip_long_lead(&request.text);
-    let text = render_title(clause).replace(" your ", " the ");
-    // A remark of the user is a claim; only the answer tells whether it is true.
+    let text = shorten_to_title(clause).replace(" your ", " the ");
+    // A remark of the user is a claim; only the answer shows whether it is true.
     let is_report = !request.is_order && is_report(clause) && reports_trouble(clause);
     let text = if is_report { format!("Reported: {text}") } else { text };
     Some((CandidateSource::Request(request, is_first), text))
 }
 
-/// The result of the turn with the most work, where nothing better names a segment. Only a result that is told.
+/// The result of the turn with the most work, where nothing better names a segment. Only a result that is shown.
 pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Option<DraftFact> {
     let is_told = |at: usize| {
         facts.iter().any(|fact| {
@@ -209,7 +209,7 @@ pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Opti
     };
     let results = turns.iter().filter_map(|turn| {
         let (at, found) = turn.conclusion.as_ref().filter(|(at, _)| is_told(*at))?;
-        let text = render_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));
+        let text = shorten_to_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));
         let says = says_what(&text)
             && !is_generic_sentence(&text)
             && is_main_clause(&text)
@@ -226,13 +226,13 @@ pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Opti
     build_title(&text, FROM_RESULT, raws.collect())
 }
 
-/// The conclusion of a turn that changed something, if it says what was done. Any other may be found wrong
-/// later, or tells a detail.
+/// The conclusion of a turn that changed something, if it reports what was done. Any other may be found wrong
+/// later, or is a detail.
 fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a>, String)> {
     let (_, found) = turn.conclusion.as_ref().filter(|_| !turn.is_overturned)?;
     let is_list = count_words(&found.lead) <= 2 && found.raws.len() > 1;
     let statement = if is_list { &found.text } else { &found.lead };
-    let text = render_title(strip_subject(strip_summary_label(strip_verdict(statement))));
+    let text = shorten_to_title(strip_subject(strip_summary_label(strip_verdict(statement))));
     let says = says_what(&text)
         && tells_work(&text)
         && is_main_clause(&text)
@@ -243,7 +243,7 @@ fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a
     (says && changes).then_some((CandidateSource::Conclusion(found), text))
 }
 
-/// Whether a sentence says that something was done, and not that something failed.
+/// Whether a sentence reports finished work, and not a failure.
 fn tells_work(text: &str) -> bool {
     #[rustfmt::skip]
     const DONE: &[&str] = &[

@@ -22,7 +22,7 @@ pub(crate) fn changed_files<'a>(turns: &[Turn<'a>]) -> Vec<TurnFile<'a>> {
         match files.iter_mut().find(|known| known.path == file.path) {
             Some(known) => {
                 known.times += file.times;
-                // A file that was created here stays created when it is edited.
+                // A file that was created and then edited counts as created.
                 if file.action == FileAction::Deleted {
                     known.action = file.action;
                 }

@@ -1,4 +1,4 @@
-//! A turn: what was asked, how the user reacted, and the work in between.
+//! A turn: the request, the work, and the reaction of the user.
 
 pub(crate) mod changed_files;
 pub(crate) mod plan;

@@ -2,7 +2,7 @@
 //!
 //! Agents keep plans in different places: in the call that requests approval (Claude Code), in a
 //! Markdown file that was written before it (Gemini CLI, OpenCode, Copilot CLI), or in a marked
-//! part of a message (Codex). A list of steps has no heading, and none is made up for it.
+//! part of a message (Codex). A list of steps has no heading, and none is invented.
 
 use tome_model::{Event, EventKind, Tool};
 use tome_text::count_words;
@@ -24,7 +24,7 @@ pub(crate) struct PlanHeading<'a> {
 /// Marks a plan in a message of Codex.
 const PROPOSED_PLAN: &str = "<proposed_plan>";
 
-/// Words of a prompt that only tells the agent to go ahead.
+/// Words of prompts that only approve a plan.
 const GO_AHEAD_WORDS_MAX: usize = 12;
 
 /// Finds the heading of the plan that an event approves or gives.
@@ -120,7 +120,7 @@ pub(crate) fn request_of_plan(text: &str) -> Option<String> {
     Some(format!("Implement the plan: {}", plain_text(heading.text)))
 }
 
-/// The first Markdown heading of a plan that says more than "Plan".
+/// The first Markdown heading of a plan that is more specific than "Plan".
 fn find_heading(event: usize, plan: &str) -> Option<PlanHeading<'_>> {
     plan.lines().take(40).find_map(|line| {
         let raw = line.trim();

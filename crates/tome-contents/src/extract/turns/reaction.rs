@@ -8,7 +8,7 @@ use tome_text::{count_words, split_sentences};
 /// How a prompt reacts to the turn before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reaction {
-    /// Nothing tells.
+    /// No reaction is recognized.
     None,
     /// "yes", "looks good": the answer was accepted.
     Confirmation,
@@ -58,7 +58,7 @@ pub(crate) fn classify_reaction(prompt: &str) -> Reaction {
     }
 }
 
-/// Whether a prompt says that what the last turn set right is still wrong.
+/// Whether a prompt reports that the problem the last turn fixed persists.
 pub(crate) fn says_still_wrong(prompt: &str) -> bool {
     #[rustfmt::skip]
     const MARKS: &[&str] = &[
@@ -68,7 +68,7 @@ pub(crate) fn says_still_wrong(prompt: &str) -> bool {
         "до сих пор", "immer noch", "toujours pas", "sigue sin", "sigue fallando", "ainda não",
         "vẫn không", "vẫn chưa",
     ];
-    // A long prompt is about more than that.
+    // A long prompt is about more than the persisting problem.
     const CHARS_MAX: usize = 300;
     let head = tome_text::first_chars(prompt.trim_start(), 80).to_lowercase();
     prompt.chars().nth(CHARS_MAX).is_none() && MARKS.iter().any(|mark| head.contains(mark))
@@ -109,10 +109,10 @@ const ACKNOWLEDGMENTS: &[&str] = &[
     "wow",
 ];
 
-/// A prompt without the sentences at its beginning that only react to the answer before it ("That sounds
-/// like a plan."); the whole prompt if it says nothing else.
+/// Removes the sentences at the beginning of a prompt that only react to the answer before it ("That sounds
+/// like a plan."); returns the whole prompt if there are no others.
 pub fn skip_acknowledgment(prompt: &str) -> &str {
-    /// A longer sentence says more than that.
+    /// A longer sentence is more than a reaction.
     const WORDS_MAX: usize = 9;
     const SENTENCES_MAX: usize = 3;
     let is_reaction = |sentence: &str| {
@@ -131,7 +131,7 @@ pub fn skip_acknowledgment(prompt: &str) -> &str {
     next.and_then(|next| prompt.find(next)).and_then(|at| prompt.get(at..)).unwrap_or(prompt)
 }
 
-/// A sentence without the word of agreement before it: "okay, let's try it" is "let's try it".
+/// Removes the word of agreement before a sentence: "okay, let's try it" becomes "let's try it".
 pub(crate) fn skip_confirmation(sentence: &str) -> &str {
     let rest = CONFIRMATIONS
         .iter()
@@ -197,22 +197,20 @@ fn is_description(rest: &str) -> bool {
     WORDS.contains(&first) || first.ends_with("ed") && first.len() > 4 || first.ends_with("ing")
 }
 
-/// Whether a sentence of the user asks for something from now on, or tells what they prefer.
+/// Whether a sentence of the user asks for something from now on, or states a preference.
 pub(crate) fn is_instruction(sentence: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "i prefer", "i'd prefer", "i would prefer", "i'd rather", "i would rather", "please don't",
-        "please do not", "i don't like it when", "i like my", "i want you to always", "whenever i",
-        "every time i", "when i ask", "please remember", "keep in mind that i", "by default",
+        "please do not", "i don't like it when", "i like my", "i want you to always", "when i ask",
+        "please remember", "keep in mind that i", "by default",
         "in the future", "in future", "please in the future", "for future reference",
     ];
     const INSIDE: &[&str] = &[
         " i prefer ",
         " i'd prefer ",
         " i'd rather ",
-        " whenever i ",
         " when i ask ",
-        " every time i ",
         " always include ",
         " always use ",
         " always provide ",
@@ -227,10 +225,31 @@ pub(crate) fn is_instruction(sentence: &str) -> bool {
         || (4..=60).contains(&count_words(sentence))
             && (begins_with_any(sentence, STARTS)
                 || !asks && INSIDE.iter().any(|mark| lower.contains(mark))
+                || !asks && is_order_for_occasion(&lower)
                 || asks && lower.contains(" i prefer "))
 }
 
-/// A sentence without the words at its beginning that only add it to what was said before: "Also, …".
+/// Whether a sentence in lower case says what the agent should do whenever something happens, not what the user
+/// does then: "Include units whenever I name sizes", "I'll call you whenever I can".
+fn is_order_for_occasion(lower: &str) -> bool {
+    const OCCASIONS: [&str; 3] = [" whenever i ", " every time i ", " each time i "];
+    const ABOUT_USER: [&str; 8] = ["i", "we", "my", "it", "that", "this", "he", "she"];
+    let Some((before, after)) = OCCASIONS.iter().find_map(|occasion| lower.split_once(occasion))
+    else {
+        return false;
+    };
+    // The order is before the occasion, or after its comma.
+    let order = if before.trim().is_empty() {
+        after.split_once(", ").map_or("", |(_, it)| it)
+    } else {
+        before
+    };
+    let first = order.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
+    let is_about_user = first.is_none_or(|word| ABOUT_USER.contains(&word));
+    !is_about_user || [" want you ", " need you ", " like you "].iter().any(|it| order.contains(it))
+}
+
+/// Removes the words at the beginning of a sentence that only connect it to the one before: "Also, …".
 pub(crate) fn skip_lead_in(sentence: &str) -> &str {
     const LEAD_INS: [&str; 8] =
         ["one more thing", "by the way", "and also", "oh, and", "also", "plus", "btw", "and"];
@@ -239,10 +258,10 @@ pub(crate) fn skip_lead_in(sentence: &str) -> &str {
 }
 
 /// Whether a sentence that begins with "don't" forbids something for good, not only in the present task:
-/// it says so ("ever", "without …"), or it is about things in general ("Don't add emojis to commits").
+/// explicitly ("ever", "without …"), or because it is general ("Don't add emojis to commits").
 fn is_general_ban(sentence: &str) -> bool {
     const STARTS: [&str; 3] = ["don't", "dont", "do not"];
-    /// Other verbs tell how something is ("don't worry", "don't see") or mostly what to do now ("don't touch").
+    /// Other verbs describe a state ("don't worry", "don't see") or mostly concern the present task ("don't touch").
     #[rustfmt::skip]
     const VERBS: [&str; 33] = [
         "add", "append", "ask", "call", "catch", "comment", "commit", "create", "edit", "end", "format",
@@ -330,6 +349,9 @@ mod tests {
         assert!(is_convention("Never commit to main"));
         assert!(is_instruction("I prefer short answers with code first"));
         assert!(is_instruction("Please include units whenever I ask about sizes"));
+        assert!(is_instruction("Whenever I send a table, answer with a chart"));
+        assert!(!is_instruction("I'll give you a call whenever I run out of ideas"));
+        assert!(!is_instruction("Whenever I run in the morning, I feel better all day"));
         assert!(is_instruction("In the future, ask before you delete a branch"));
         assert_eq!(skip_lead_in("Also, please don't push"), "please don't push");
         assert_eq!(skip_lead_in("Android is fine"), "Android is fine");

@@ -1,4 +1,4 @@
-//! Work that later turns replaced: most of the lines that a turn wrote were removed again.
+//! Work that later turns replaced: they removed most of the lines that a turn wrote.
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,10 +28,10 @@ struct TurnEdits<'a> {
     is_cut: bool,
 }
 
-/// Returns for each turn whether later ones removed at least half of the lines that it wrote. A turn with
-/// changes that do not show their lines is left out.
+/// Returns for each turn whether later ones removed at least half of the lines that it wrote. Turns whose
+/// changes do not include their lines are left out.
 pub(crate) fn find_replaced(turns: &[Turn<'_>], events: &[Event]) -> Vec<bool> {
-    // Whether a line is there in the end, as far as later turns touched it.
+    // Whether a line exists in the end, for the lines that later turns touched.
     let mut is_there: HashMap<FileLine<'_>, bool> = HashMap::new();
     let mut replaced = vec![false; turns.len()];
     for (turn, is_replaced) in turns.iter().zip(&mut replaced).rev() {

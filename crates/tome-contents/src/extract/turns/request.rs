@@ -26,7 +26,7 @@ pub(crate) struct UserRequest<'a> {
     pub(crate) weight: u32,
     /// Whether the message consists of pasted text only.
     pub(crate) pasted: bool,
-    /// Whether the sentence is likely the one that tells what is wanted.
+    /// Whether the sentence is likely the one that states the request.
     pub(crate) is_sure: bool,
     /// Whether it is worded as a question or an order, and no mere remark.
     pub(crate) is_asked: bool,
@@ -118,7 +118,7 @@ fn describe_long_text(parts: &MessageParts<'_>, said: &str, chars: usize) -> Str
     if chars < LONG_CHARS_MIN {
         return said.to_owned();
     }
-    // People ask above or below the document that they paste.
+    // The request stands above or below a pasted document.
     let last = parts.sentences.last();
     let is_last = |raw: &str| last.is_some_and(|last| last.raw == raw);
     let request = choose_request(0, parts).filter(|request| !request.pasted && request.is_asked);
@@ -190,7 +190,7 @@ fn choose_sentence<'s, 'a>(sentences: &'s [ProseSentence<'a>]) -> Option<ChosenS
         }
         .score();
         let is_scene = text.ends_with([':', '：']) && sets_the_scene(text);
-        let score = if is_scene { score - SCENE_PENALTY } else { score };
+        let score = if is_scene { score - CONTEXT_SENTENCE_PENALTY } else { score };
         is_led_in = text.ends_with([':', '：']) && count_words(text) <= LEAD_IN_WORDS_MAX;
         scores.push(score);
         if best.is_none_or(|(most, ..)| score > most) {
@@ -202,8 +202,8 @@ fn choose_sentence<'s, 'a>(sentences: &'s [ProseSentence<'a>]) -> Option<ChosenS
     Some(ChosenSentence { sentence, text: name_the_verb(text).into_owned(), is_sure })
 }
 
-/// For a sentence that only says where work takes place, and leads to what it is.
-const SCENE_PENALTY: i32 = 300;
+/// Penalty for a sentence that only sets the context of the request in the next one.
+const CONTEXT_SENTENCE_PENALTY: i32 = 300;
 /// A longer sentence with a colon at its end does not only lead to the next one.
 const LEAD_IN_WORDS_MAX: usize = 8;
 
@@ -227,7 +227,7 @@ fn points_elsewhere(text: &str) -> bool {
         "feedback", "дело", "это", "das", "es",
     ];
     const WIDE: &[&str] = &["怎么回事", "看看", "直して", "調べて", "これ", "这个问题"];
-    // A longer sentence says what it is about.
+    // A longer sentence names its subject.
     const WIDE_CHARS_MAX: usize = 16;
     let pointing = to_lower(text)
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
@@ -267,7 +267,7 @@ fn asks_politely(sentence: &str) -> bool {
     }
 }
 
-/// The request at the end of a sentence that begins with what it is about, and has no comma between
+/// The request at the end of a sentence that begins with its context, without a comma between
 /// them: "in main.rs we read the file twice could we keep its lines in a cache for both callers".
 fn find_late_request(text: &str) -> Option<&str> {
     const POLITE: [&str; 6] = ["could you", "can you", "would you", "could we", "can we", "please"];
@@ -284,7 +284,7 @@ fn find_late_request(text: &str) -> Option<&str> {
         let (before, request) = text.split_at_checked(at)?;
         let last = before.split_whitespace().last()?.to_lowercase();
         let rest = strip_courtesy(request);
-        // The whole sentence says more than "fix the tests" or "cache it".
+        // The whole sentence is more informative than "fix the tests" or "cache it".
         let weight = weigh_request(rest);
         let says = weight >= WEIGHT_MIN && !(refers_without_naming(rest) && weight <= WEIGHT_MIN);
         let is_clause = count_words(before) >= WORDS_MIN
@@ -334,8 +334,8 @@ fn strip_lead_in(text: &str) -> &str {
     }
 }
 
-/// Whether a lead-in only says where work takes place: "Working within the existing project". One that
-/// reports a failure says more.
+/// Whether a lead-in only sets the context: "Working within the existing project". One that reports a
+/// failure does more.
 fn sets_the_scene(lead: &str) -> bool {
     begins_with_any(lead, &["working", "given", "based on", "considering", "building on"])
         && score_failure(lead) == 0

@@ -1,4 +1,4 @@
-//! Scores how well a sentence of a prompt tells what the user asks for.
+//! Scores how well a sentence of a prompt states the request.
 //!
 //! The weights are those of a conditional logit model: of 361 prompts of more than one sentence, from public
 //! sessions in 94 projects, readers chose the sentence that a stranger would want to read. With projects held
@@ -15,8 +15,8 @@ use crate::extract::turns::request::refers_without_naming;
 /// A hundred points of score are one unit of the model's log odds.
 const POINTS: f64 = 100.0;
 
-/// Whether the best of these scores is likely that of the right sentence. That holds for six of ten prompts;
-/// then the choice is a good one in 88 of 100, and otherwise in half of them.
+/// Whether the sentence with the best of these scores is likely the right one. This holds for six of ten
+/// prompts, of which 88 of 100 get a good choice; of the others, half do.
 pub(crate) fn is_sure(best: i32, scores: &[i32]) -> bool {
     const SCORE_MIN: i32 = 250;
     const PROBABILITY_MIN: f64 = 0.5;
@@ -91,7 +91,7 @@ const ROLES: &[&str] = &[
     "you are updating",
 ];
 
-/// Whether a sentence says how to work, rather than what to do.
+/// Whether a sentence describes how to work rather than what to do.
 fn is_rule(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
@@ -101,7 +101,7 @@ fn is_rule(text: &str) -> bool {
     begins_with_any(text, STARTS)
 }
 
-/// Whether a sentence says what its author wants.
+/// Whether a sentence states a wish of its author.
 pub(crate) fn states_wish(text: &str) -> bool {
     #[rustfmt::skip]
     const WISHES: [&str; 11] = [

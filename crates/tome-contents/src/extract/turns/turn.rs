@@ -24,7 +24,7 @@ use crate::extract::turns::request::{UserRequest, choose_request, is_harness_mes
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
 
-/// Commits that one call takes back.
+/// Maximum number of commits that one call undoes.
 const COMMITS_UNDONE_MAX: usize = 100;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
@@ -82,9 +82,9 @@ pub(crate) struct Turn<'a> {
     pub(crate) rejections: Vec<(usize, &'a str)>,
     /// The agent's last message.
     pub(crate) answer: Option<usize>,
-    /// Whether no tool was called after that message, and it is not one on the way.
+    /// Whether no tool was called after that message, and it is no progress report.
     pub(crate) is_answered: bool,
-    /// The message of the agent's service with which it ended instead of an answer.
+    /// The error message of the agent's service with which it ended instead of an answer.
     pub(crate) service_error: Option<usize>,
     /// The parts of the final answer.
     pub(crate) answer_parts: MessageParts<'a>,
@@ -94,7 +94,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) files: Vec<TurnFile<'a>>,
     pub(crate) runs: Vec<CommandRun<'a>>,
     pub(crate) commits: Vec<MadeCommit<'a>>,
-    /// Number of commits of earlier turns that it took back.
+    /// Number of commits of earlier turns that it undid.
     undone_earlier: usize,
     /// The subject of a commit that it amended and did not make.
     amended: Option<&'a str>,
@@ -104,7 +104,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) branch: Option<&'a str>,
     /// Whether the user stopped its last tool call, or rejected it without a word.
     pub(crate) is_interrupted: bool,
-    /// Whether something later took back its result; see `facts::segment_facts`.
+    /// Whether a later turn overturned its result; see `facts::segment_facts`.
     pub(crate) is_overturned: bool,
 }
 
@@ -165,7 +165,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
             turn.plan = find_plan(events, at).or(turn.plan);
         }
     }
-    // "Implement the following plan" says less than the heading of the plan.
+    // The heading of the plan is more informative than "Implement the following plan".
     if let (Some(plan), Some(prompt)) = (turn.plan, turn.prompt)
         && plan.event == prompt
         && let Some(request) = &mut turn.request
@@ -209,7 +209,7 @@ impl<'a> Turn<'a> {
             {
                 self.answer = Some(at);
                 self.service_error = None;
-                // Codex marks what it says while it works.
+                // Codex marks the messages that it sends while it works.
                 self.is_answered = field("phase") != Some("commentary");
                 self.is_interrupted = false;
             }
@@ -236,7 +236,7 @@ impl<'a> Turn<'a> {
         self.rejections.extend(words.map(|words| (at, words)));
         if !is_from_subagent && !is_task_list_tool(&tool.name) {
             self.is_answered = false;
-            // With words the user goes on, instead of stopping the agent.
+            // A rejection with words gives new directions instead of stopping the agent.
             self.is_interrupted = words.is_none()
                 && matches!(outcome, ToolOutcome::Rejected | ToolOutcome::Interrupted);
         }
@@ -308,7 +308,7 @@ impl<'a> Turn<'a> {
             || self.runs.iter().any(|run| run.is_major)
     }
 
-    /// Whether it only describes what could be done, and asks for consent.
+    /// Whether it only proposes work, and asks for consent.
     pub(crate) fn is_proposal(&self) -> bool {
         #[rustfmt::skip]
         const CONSENT: &[&str] = &[
@@ -323,7 +323,7 @@ impl<'a> Turn<'a> {
             let lower = to_lower(text);
             CONSENT.iter().any(|mark| lower.contains(mark))
         };
-        // An answer to a question is no proposal, and neither is what is done already.
+        // An answer to a question is no proposal, and neither is finished work.
         let is_question =
             |request: &UserRequest<'_>| request.text.ends_with(['?', '？', '吗', '嘛']);
         let is_done =
@@ -406,7 +406,7 @@ fn ends_turn(events: &[Event], at: Option<usize>) -> bool {
     })
 }
 
-/// Whether a message ends with what the agent does next, as the last one of a session that broke off.
+/// Whether a message ends with the agent's next step, like the last one of a session that broke off.
 fn ends_with_next_step(parts: &MessageParts<'_>) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[

@@ -6,11 +6,9 @@ use tome_notebook::{NoteListing, Notebook};
 
 use super::PATH_NAMES;
 use crate::tools::ToolAnswer;
-use crate::tools::answer::{ToolError, first_chars_and_count, truncate_bytes};
+use crate::tools::answer::{Result, ToolError, first_chars_and_count, truncate_bytes};
 use crate::tools::args::ToolArgs;
 use crate::tools::call::{ToolInvocation, with_suggestions};
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 /// Notes per listing; more would flood a model's context.
 const LISTED_MAX: usize = 2_000;
@@ -97,7 +95,7 @@ impl<'n> NoteFile<'n> {
             note,
             about: match note.note_type {
                 Some(note_type) => note_type.as_str(),
-                None if note.kind == tome_notebook::NoteKind::Typed => "other",
+                None if note.kind == tome_notebook::NoteKind::Other => "other",
                 None => note.kind.as_str(),
             },
             summary: truncate_bytes(&note.summary, SUMMARY_BYTES_MAX),

@@ -7,12 +7,10 @@ use tome_notebook::{
 };
 
 use super::{FILENAME_NAMES, PATH_NAMES};
-use crate::tools::answer::{ToolError, insert_field, truncate_bytes, written_json};
+use crate::tools::answer::{Result, ToolError, insert_field, truncate_bytes, written_json};
 use crate::tools::args::ToolArgs;
 use crate::tools::call::{ToolInvocation, with_suggestions};
 use crate::tools::{ToolAnswer, ToolFailure};
-
-type Result<T> = std::result::Result<T, ToolError>;
 
 const TYPE: &[&str] = &["type", "memory_type"];
 const OLD: &[&str] = &["old_str", "old_text", "oldText"];

@@ -9,7 +9,7 @@
 //!     Content: Decided to use JWT tokens with refresh rotation...
 //!     Citation: detail/auth-design.md#L10
 //!
-//! [2] #45 (user, likely, 2026-11-15 09:32Z, branch auth)
+//! [2] #45 (user, likely, Sun 2026-11-15 09:32Z, branch auth)
 //!     Which flow do we use, OAuth2 or JWT?
 //!     Answered #48: JWT, because no other service needs our tokens.
 //!     newer #90 (2026-11-20): OAuth2 from now on.
@@ -92,7 +92,8 @@ pub(super) fn render_turn(number: usize, turn: &TurnTexts<'_>, quoted: bool) -> 
 fn describe_turn(hits: &[&RecallHit]) -> Vec<String> {
     let first = hits.first();
     let label = hits.iter().map(|hit| hit.confidence).max();
-    let at = first.and_then(|hit| hit.at).map(|at| format!("{}Z", render_minute(at)));
+    let at =
+        first.and_then(|hit| hit.at).map(|at| format!("{} {}Z", at.weekday(), render_minute(at)));
     let branch = first.and_then(|hit| hit.turn.branch.as_ref());
     let branch = branch.map(|name| format!("branch {}", quote_line(name, BRANCH_CHARS_MAX)));
     [label.map(|label| label.as_str().to_owned()), at, branch].into_iter().flatten().collect()
@@ -126,7 +127,7 @@ pub(super) fn strip_project(citation: &str) -> &str {
 }
 
 /// Renders the day of a time.
-fn render_day(at: Millis) -> String {
+pub(super) fn render_day(at: Millis) -> String {
     at.to_string().chars().take(10).collect()
 }
 

@@ -12,7 +12,7 @@ use super::timeline::pack_timeline;
 use super::{TOKENS_DEFAULT, TOKENS_MIN};
 use tome_recall::{
     Confidence, HitTurn, OtherProjectHits, OtherStatement, RecallAnswer, RecallHit,
-    StatementRelation, Tier, TurnPart,
+    StatementRelation, Tier, TurnOutline, TurnPart,
 };
 
 /// 2026-11-15T09:30:00Z.
@@ -123,7 +123,7 @@ fn hits_are_rendered_in_the_documented_format() {
             Content: Decided to use JWT tokens with refresh rotation...\n    \
             Citation: detail/auth-design.md#L10\n\
         \n\
-        [2] #45 (user, likely, 2026-11-15 09:30Z, branch auth)\n    \
+        [2] #45 (user, likely, Sun 2026-11-15 09:30Z, branch auth)\n    \
             Which flow do we use, OAuth2 or JWT?\n    \
             Answered #48: JWT, because no other service needs our tokens.\n    \
             newer #90 (2026-11-15): OAuth2 from now on.";
@@ -209,7 +209,7 @@ fn every_source_shows_its_location() {
         &expect![[r#"
             Found 5 result(s) for: "jwt rotation"
 
-            [1] Source: notes (strong, 2026-11-15 09:30Z)
+            [1] Source: notes (strong, Sun 2026-11-15 09:30Z)
                 File: memory/auth.md:3
                 Content: JWT
                 Citation: memory/auth.md#L3
@@ -225,7 +225,7 @@ fn every_source_shows_its_location() {
             [4] grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2 (summary, strong)
                 we rotate
 
-            [5] sessions/s2/messages.jsonl#L9 (session transcript, strong, 2026-11-15 09:31Z)
+            [5] sessions/s2/messages.jsonl#L9 (session transcript, strong, Sun 2026-11-15 09:31Z)
                 rotate"#]],
     );
 }
@@ -303,24 +303,27 @@ fn a_timeline_has_a_line_per_turn_and_leaves_the_least_relevant_to_the_next_page
         position,
         ..hit
     };
-    let prompt = "Which limits does the gateway have?";
-    let reply = RecallHit {
-        turn: HitTurn {
-            prompt: Some(TurnPart { number: 12, text: prompt.to_owned() }),
-            prompt_number: Some(12),
-            ..HitTurn::default()
-        },
-        ..message(13, 12, "assistant_message", "600 requests per minute.")
+    let outlined = |hit: RecallHit, number: u64, prompt: &str, answer: &str| {
+        let part = |number, text: &str| Some(TurnPart { number, text: text.to_owned() });
+        let outline =
+            TurnOutline { prompt: part(number, prompt), answer: part(number + 2, answer) };
+        RecallHit { turn: HitTurn { outline, prompt_number: Some(number), ..hit.turn }, ..hit }
     };
-    let raised =
-        with_answer(message(31, 31, "user_message", "Raise the limit"), 33, "It is 900 now.");
+    let prompt = "Which limits does the gateway have?";
+    // What matches may be a step on the way, or code.
+    let asked = message(12, 12, "user_message", "…limits does the gateway…");
+    let asked = outlined(asked, 12, prompt, "600 requests per minute.");
+    let reply = message(13, 12, "assistant_message", "```let limits = gateway.limits();```");
+    let reply = outlined(reply, 12, prompt, "600 requests per minute.");
+    let raised = message(31, 31, "user_message", "Raise the limit");
+    let raised = outlined(raised, 31, "Raise the limit", "It is 900 now.");
     let elsewhere = RecallHit {
         id: "projects/--b--/#13".to_owned(),
         project: "/b".to_owned(),
         ..reply.clone()
     };
     let hits = vec![
-        on_day(0, 0, message(12, 12, "user_message", prompt)),
+        on_day(0, 0, asked),
         on_day(0, 0, reply),
         on_day(0, 3, raised),
         on_day(3, 1, message(88, 88, "user_message", "Why are we throttled again?")),
@@ -335,12 +338,12 @@ fn a_timeline_has_a_line_per_turn_and_leaves_the_least_relevant_to_the_next_page
     };
     expect![[r#"
         Timeline of "limits" (4 turns, oldest first)
-        2026-11-15
-          #12 Which limits does the gateway have? → 600 requests per minute.
+        Sun 2026-11-15
+          #12 …limits does the gateway… → 600 requests per minute.
           #31 Raise the limit → It is 900 now.
-        2026-11-18
+        Wed 2026-11-18
           #88 Why are we throttled again?
-        2026-11-19
+        Thu 2026-11-19
           projects/--b--/#12 Which limits does the gateway have? → 600 requests per minute.
         (2 more; cursor 4 continues)"#]]
     .assert_eq(&text(400).unwrap());

@@ -2,16 +2,16 @@
 //!
 //! ```text
 //! Timeline of "rate limits" (3 turns, oldest first)
-//! 2026-03-10
+//! Tue 2026-03-10
 //!   #12 Which limits does the gateway have? → 300 requests per minute and client.
 //!   #31 Raise the limit to 600 requests per minute → Done, with a test.
-//! 2026-03-14
+//! Sat 2026-03-14
 //!   #88 Why are we throttled again? → The proxy has a limit of its own.
 //! (2 more; cursor 3 continues)
 //! ```
 
 use tome_contents::skip_acknowledgment;
-use tome_text::first_chars;
+use tome_text::content_stems;
 
 use super::pack::{
     AnswerFormat, PackedAnswer, count_more, excerpt_around_match, is_doubtful, render_more,
@@ -19,12 +19,16 @@ use super::pack::{
 };
 use super::render;
 use crate::quote::quote_line;
-use tome_model::{EventKind, Millis};
-use tome_recall::{RecallAnswer, RecallHit};
+use tome_model::Millis;
+use tome_recall::{RecallAnswer, RecallHit, TurnOutline};
 
-/// Lengths of a prompt and of its answer, in characters: rather all turns in fewer words than fewer turns.
-const LINE_CHARS: [(usize, usize); 4] = [(100, 200), (80, 120), (60, 80), (50, 60)];
-const DAY_CHARS: usize = 10;
+/// Lengths of a line, in characters: rather all turns in fewer words than fewer turns, as long as a line still
+/// tells what the turn was about.
+const LINE_CHARS: [usize; 4] = [360, 270, 210, 160];
+/// Characters that a prompt leaves to its answer at least, as a share of the line.
+const ANSWER_SHARE: usize = 4;
+/// The same if the answer has more words of the query than the prompt.
+const MATCHING_ANSWER_SHARE: usize = 2;
 
 /// A line of the timeline.
 struct TimelineEntry<'a> {
@@ -65,30 +69,24 @@ pub(super) fn pack_timeline(
     })
 }
 
-/// The prompt of a turn and what came of it.
+/// The prompt of a turn and its result; without both, the passage that matches.
 fn build_entry<'a>(hits: &[&'a RecallHit]) -> Option<TimelineEntry<'a>> {
     let first = *hits.first()?;
-    let has_kind =
-        |hit: &&&RecallHit, kinds: &[EventKind]| kinds.iter().any(|kind| hit.kind == kind.as_str());
-    let answers = [EventKind::AssistantMessage, EventKind::AssistantStop];
-    let prompt = hits.iter().find_map(|hit| hit.turn.prompt.as_ref());
-    let prompt_hit = hits.iter().find(|hit| has_kind(hit, &[EventKind::UserMessage]));
-    let answer = hits.iter().find_map(|hit| hit.turn.answer.as_ref());
-    let answer = answer.map(|part| part.text.as_str());
-    let said = || hits.iter().find(|hit| has_kind(hit, &answers)).map(|hit| hit.text.as_str());
-    let (id, text) = match (prompt_hit, prompt) {
-        (Some(hit), _) => (hit.id.clone(), hit.text.as_str()),
-        (None, Some(prompt)) => {
-            (format!("{}#{}", render::project_prefix(first), prompt.number), prompt.text.as_str())
+    let TurnOutline { prompt, answer } = &first.turn.outline;
+    let (id, text, answer) = match (prompt, answer) {
+        (Some(prompt), Some(answer)) => {
+            let id = format!("{}#{}", render::project_prefix(first), prompt.number);
+            let prompt_hit = hits.iter().find(|hit| hit.id == id);
+            let text = prompt_hit.map_or(prompt.text.as_str(), |hit| hit.text.as_str());
+            (id, text, Some(answer.text.as_str()))
         }
-        (None, None) => (first.id.clone(), first.text.as_str()),
+        _ => (first.id.clone(), first.text.as_str(), None),
     };
-    let has_prompt = prompt_hit.is_some() || prompt.is_some();
     Some(TimelineEntry {
         id,
         at: first.at,
         text: skip_acknowledgment(text),
-        answer: answer.or_else(said).filter(|_| has_prompt),
+        answer,
         position: first.position,
     })
 }
@@ -98,27 +96,34 @@ fn render_entries(
     entries: &[&TimelineEntry<'_>],
     below: &[String],
     format: &AnswerFormat<'_>,
-    (prompt_chars, answer_chars): (usize, usize),
+    line_chars: usize,
 ) -> String {
     let query = shorten_query(format.query, format.tokens_max / 4);
     let weak = if is_doubtful(answer) { "; weak matches only" } else { "" };
     let turns = entries.len();
     let mut lines = vec![format!("Timeline of \"{query}\" ({turns} turns, oldest first{weak})")];
     let mut last_day = String::new();
+    let query_stems = content_stems(format.query);
+    let count_shared = |text: &str| content_stems(text).intersection(&query_stems).count();
     for entry in entries {
-        let day = entry.at.map(|at| first_chars(&at.to_string(), DAY_CHARS).to_owned());
+        let day = entry.at.map(|at| format!("{} {}", at.weekday(), render::render_day(at)));
         let day = day.unwrap_or_default();
         if day != last_day {
             lines.push(day.clone());
             last_day = day;
         }
+        let shorten = |text: &str, chars_max: usize| {
+            quote_line(&excerpt_around_match(text, format.query, chars_max), chars_max)
+        };
         let line = match entry.answer {
             Some(answer) => {
-                let answer = excerpt_around_match(answer, format.query, answer_chars);
-                let answer = quote_line(&answer, answer_chars);
-                format!("{} → {answer}", quote_line(entry.text, prompt_chars))
+                let is_in_answer = count_shared(answer) > count_shared(entry.text);
+                let share = if is_in_answer { MATCHING_ANSWER_SHARE } else { ANSWER_SHARE };
+                let prompt = shorten(entry.text, line_chars - line_chars / share);
+                let rest = line_chars.saturating_sub(prompt.chars().count());
+                format!("{prompt} → {}", shorten(answer, rest))
             }
-            None => quote_line(entry.text, prompt_chars + answer_chars),
+            None => shorten(entry.text, line_chars),
         };
         lines.push(format!("  {} {line}", entry.id));
     }

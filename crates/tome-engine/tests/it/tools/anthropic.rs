@@ -5,8 +5,9 @@ use std::fmt::Write;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_engine::ToolFailure;
+use tome_notebook::{Actor, Author};
 
-use super::fixture::{ToolsFixture, tools_fixture};
+use super::fixture::{ToolsFixture, files_in, tools_fixture};
 
 fn check(calls: &[Value], expected: &Expect) {
     let fixture = tools_fixture();
@@ -261,10 +262,10 @@ fn the_index_can_be_viewed_but_not_changed() {
         json!({"command": "rename", "old_path": path, "new_path": "/memories/b.md"}),
         json!({"command": "rename", "old_path": "/memories/a.md", "new_path": path}),
     ] {
-        let before = super::fixture::files_in(&fixture.top());
+        let before = files_in(&fixture.top());
         let answer = fixture.answer("memory", &arguments);
         assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
-        assert!(super::fixture::files_in(&fixture.top()) == before, "{arguments}");
+        assert!(files_in(&fixture.top()) == before, "{arguments}");
     }
 }
 
@@ -298,4 +299,192 @@ fn a_long_note_is_truncated() {
 
 fn create(fixture: &ToolsFixture, path: &str, text: &str) {
     fixture.call_text("memory", json!({"command": "create", "path": path, "file_text": text}));
+}
+
+fn command(command: &str, fields: &Value) -> Value {
+    let mut arguments = json!({"command": command});
+    for (name, value) in fields.as_object().unwrap() {
+        arguments[name] = value.clone();
+    }
+    arguments
+}
+
+fn memory(fixture: &ToolsFixture, name: &str, fields: &Value) -> String {
+    fixture.call_text("memory", command(name, fields))
+}
+
+/// The tool changes the same notes as the other tools; a person can restore what it deletes.
+#[test]
+fn every_command_changes_the_files_of_the_notebook() {
+    let fixture = tools_fixture();
+    let notebook = fixture.notebooks.open(&fixture.project()).unwrap();
+    let root = notebook.root().to_owned();
+    let file = |path: &str| std::fs::read_to_string(root.join(path)).unwrap();
+    let top = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:";
+    let view = |path: &str| memory(&fixture, "view", &json!({"path": path}));
+    assert_eq!(view("/memories"), format!("{top}\n0B\t/memories"));
+    assert!(!root.exists(), "looking makes nothing");
+
+    let progress = "/memories/progress.md";
+    create(&fixture, progress, "# Progress\n\n- read the code\n");
+    assert_eq!(file("progress.md"), "# Progress\n\n- read the code\n");
+    let replaced = memory(
+        &fixture,
+        "str_replace",
+        &json!({"path": progress, "old_str": "read the code", "new_str": "read $& the code\n- wrote a test"}),
+    );
+    assert_eq!(
+        replaced,
+        "The memory file has been edited.\n     1\t# Progress\n     2\t\n     3\t- read $& the code\n     4\t- wrote a test"
+    );
+    for (line, text) in [(0, "<!-- mine -->"), (5, "- end\n")] {
+        let insert = json!({"path": progress, "insert_line": line, "insert_text": text});
+        memory(&fixture, "insert", &insert);
+    }
+    assert_eq!(
+        file("progress.md"),
+        "<!-- mine -->\n# Progress\n\n- read $& the code\n- wrote a test\n- end\n"
+    );
+    let end = memory(&fixture, "view", &json!({"path": progress, "view_range": [5, -1]}));
+    assert_eq!(
+        end,
+        "Here's the content of /memories/progress.md with line numbers:\n     5\t- wrote a test\n     6\t- end"
+    );
+    let done = json!({"old_path": progress, "new_path": "/memories/done/may.md"});
+    memory(&fixture, "rename", &done);
+    create(&fixture, "/memories/done/deep/er/x.md", &"x".repeat(5_632));
+    let (index, may) = (file("MEMORY.md").len(), file("done/may.md").len());
+    let kilobytes = |bytes: usize| format!("{:.1}K", bytes as f64 / 1024.0);
+    assert_eq!(
+        view("/memories"),
+        format!(
+            "{top}\n{}\t/memories\n{index}B\t/memories/MEMORY.md\n{}\t/memories/done\n5.5K\t/memories/done/deep\n{may}B\t/memories/done/may.md",
+            kilobytes(index + may + 5_632),
+            kilobytes(may + 5_632),
+        )
+    );
+    memory(&fixture, "rename", &json!({"old_path": "/memories/done", "new_path": "/memories/old"}));
+    for path in ["/memories/old/may.md", "/memories/old"] {
+        let deleted = memory(&fixture, "delete", &json!({"path": path}));
+        assert_eq!(deleted, format!("Successfully deleted {path}"));
+    }
+    assert!(!root.join("old").exists());
+    assert_eq!(file("MEMORY.md"), "# Memory\n\n(empty)\n");
+    let person = Author { who: Actor::Person, tool: "tome memory restore".into() };
+    notebook.restore_version(&person, "old/may.md", None).unwrap();
+    assert!(file("old/may.md").contains("- wrote a test"));
+}
+
+#[test]
+fn a_rejected_command_names_the_problem_and_changes_nothing() {
+    use ToolFailure::{Conflict, Invalid, NotFound};
+    let fixture = tools_fixture();
+    create(&fixture, "/memories/a.md", "one\ntwo\none\n");
+    create(&fixture, "/memories/aaa.md", "aaa\n");
+    create(&fixture, "/memories/d/b.md", "b\n");
+    let gone = json!({"path": "/memories/x.md"});
+    let create = json!({"path": "/memories/a.md", "file_text": "new"});
+    let replace = |path: &str, old: &str| json!({"path": path, "old_str": old, "new_str": "n"});
+    let insert =
+        |path: &str, line: i64| json!({"path": path, "insert_line": line, "insert_text": "t"});
+    let rename = |from: &str, to: &str| json!({"old_path": from, "new_path": to});
+    let missing = "Error: The path /memories/x.md does not exist";
+    let please = "The path /memories/x.md does not exist. Please provide a valid path.";
+    let folder = "Error: The path /memories/d does not exist. Please provide a valid path.";
+    let three =
+        "No replacement was performed, old_str `three` did not appear verbatim in /memories/a.md.";
+    let twice = "No replacement was performed. Multiple occurrences of old_str `one` in lines: 1, 3. Please ensure it is unique";
+    let overlapping = "No replacement was performed. Multiple occurrences of old_str `aa` in lines: 1. Please ensure it is unique";
+    let taken = "Error: The destination /memories/d/b.md already exists";
+    for (name, fields, failure, message) in [
+        ("view", gone.clone(), NotFound, please),
+        ("create", create, Conflict, "Error: File /memories/a.md already exists"),
+        ("str_replace", replace("/memories/x.md", "a"), NotFound, &format!("Error: {please}")),
+        ("str_replace", replace("/memories/d", "b"), NotFound, folder),
+        ("str_replace", replace("/memories/a.md", "three"), NotFound, three),
+        ("str_replace", replace("/memories/a.md", "one"), Invalid, twice),
+        ("str_replace", replace("/memories/aaa.md", "aa"), Invalid, overlapping),
+        ("insert", insert("/memories/x.md", 0), NotFound, missing),
+        ("delete", gone, NotFound, missing),
+        ("rename", rename("/memories/x.md", "/memories/y.md"), NotFound, missing),
+        ("rename", rename("/memories/a.md", "/memories/d/b.md"), Conflict, taken),
+    ] {
+        assert_eq!(fixture.call_rejected("memory", command(name, &fields), failure), message);
+    }
+    for line in [-1, 4, i64::MAX] {
+        let arguments = command("insert", &insert("/memories/a.md", line));
+        assert_eq!(
+            fixture.call_rejected("memory", arguments, Invalid),
+            format!(
+                "Error: Invalid `insert_line` parameter: {line}. It should be within the range of lines of the file: [0, 3]"
+            )
+        );
+    }
+}
+
+#[test]
+fn no_command_leaves_the_notebook_or_changes_its_index() {
+    let fixture = tools_fixture();
+    create(&fixture, "/memories/a.md", "one\n");
+    let before = files_in(&fixture.top());
+    for path in [
+        "/memories/../a.md",
+        "/memories/d/../../../a.md",
+        "/memories/..\\a.md",
+        "/memories/%2e%2e%2fa.md",
+        "/memories/%2E%2E/a.md",
+        "/memoriesandmore/a.md",
+        "/etc/passwd",
+        "a.md",
+        "",
+        "/",
+        "/memories/\u{0}.md",
+        "/memories/.hidden.md",
+        "/memories/MEMORY.md",
+        "/memories/con.md",
+        "/memories/a.txt",
+    ] {
+        for (name, fields) in [
+            ("create", json!({"path": path, "file_text": "x"})),
+            ("str_replace", json!({"path": path, "old_str": "one", "new_str": "x"})),
+            ("insert", json!({"path": path, "insert_line": 0, "insert_text": "x"})),
+            ("delete", json!({"path": path})),
+            ("rename", json!({"old_path": path, "new_path": "/memories/n.md"})),
+            ("rename", json!({"old_path": "/memories/a.md", "new_path": path})),
+        ] {
+            let answer = fixture.answer("memory", &command(name, &fields));
+            let failure = answer.failure;
+            let is_rejected = matches!(failure, Some(ToolFailure::Invalid | ToolFailure::NotFound));
+            assert!(is_rejected, "{name} {fields}: {failure:?} {}", answer.text);
+        }
+    }
+    assert!(files_in(&fixture.top()) == before);
+    let notebook = fixture.notebooks.open(&fixture.project()).unwrap();
+    let names: Vec<_> = std::fs::read_dir(notebook.root()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 3, "a.md, MEMORY.md and .history: {names:?}");
+}
+
+#[test]
+fn a_note_with_too_many_lines_is_not_shown() {
+    let fixture = tools_fixture();
+    create(&fixture, "/memories/a.md", "one\n");
+    let root = fixture.notebooks.open(&fixture.project()).unwrap().root().to_owned();
+    std::fs::write(root.join("tall.md"), "\n".repeat(1_000_000)).unwrap();
+    let view = json!({"command": "view", "path": "/memories/tall.md"});
+    let answer = fixture.answer("memory", &view);
+    assert_eq!(answer.failure, Some(ToolFailure::Invalid));
+    let message = "File /memories/tall.md exceeds maximum line limit of 999,999 lines.";
+    assert_eq!(answer.text, message);
+}
+
+#[test]
+fn inserted_lines_get_the_line_endings_of_the_note() {
+    let fixture = tools_fixture();
+    let path = "/memories/w.md";
+    create(&fixture, path, "one\r\ntwo\r\n");
+    let insert = json!({"path": path, "insert_line": 1, "insert_text": "1a\n1b"});
+    memory(&fixture, "insert", &insert);
+    let replace = json!({"path": path, "old_str": "1b\ntwo", "new_str": "1b\n2"});
+    memory(&fixture, "str_replace", &replace);
+    assert_eq!(fixture.note_text("w.md"), "one\r\n1a\r\n1b\r\n2\r\n");
 }

@@ -47,42 +47,84 @@ const BAD_PATHS: &[&str] = &[
     "up/outside.md",
     "a\\..\\..\\b.md",
     "C:\\x.md",
+    "facts/../../../../../../../../etc/passwd",
+    "..\\outside.md",
+    "facts\\..\\..\\outside.md",
+    "%2e%2e/outside.md",
+    "/etc/passwd",
+    "~/outside.md",
+    "c:outside.md",
+    "\\\\server\\share\\x.md",
+    "a.md\0.png",
+    "facts/NUL.md",
+    "aux.x.md",
+    "COM1.md",
+    "facts/.git/x.md",
+    ".history/history.jsonl",
+    "note.txt",
+    "x.MD",
+    "a.md/",
+    "a//b.md",
+    "./a.md",
+    "a\nb.md",
+    "a\u{1b}[31m.md",
+    " a.md",
+    "a.md ",
+    "/",
+    "wh?at.md",
 ];
 
 #[test]
 fn bad_paths_are_rejected_by_every_tool() {
     let fixture = with_notes();
     let long = format!("{}.md", "x".repeat(300));
-    let deep = "a/b/c/d/e/f/g/h.md".to_owned();
-    let paths = BAD_PATHS.iter().map(|path| (*path).to_owned()).chain([long, deep]);
-    for path in paths {
-        let calls = [
-            ("memory_read", json!({})),
-            ("memory_write", json!({"content": "x"})),
-            ("memory_append", json!({"entry": "x"})),
-            ("memory_patch", json!({"old_str": "one", "new_str": "x"})),
-            ("memory_update", json!({"old_text": "mine", "new_text": "x"})),
-            ("memory_delete", json!({})),
+    let deep = ["a/b/c/d/e/f.md", "a/b/c/d/e/f/g/h.md"].map(str::to_owned);
+    let long_path = format!("{}x.md", "folder/".repeat(200));
+    let outside = fixture.top().join("outside.md").to_str().unwrap().to_owned();
+    let paths = BAD_PATHS.iter().map(|path| (*path).to_owned());
+    let before = files_in(&fixture.top());
+    for path in paths.chain(deep).chain([long, long_path, outside]) {
+        let mut calls = vec![
+            ("memory_read", json!({"path": path})),
+            ("memory_read", json!({"filename": path})),
+            ("memory_write", json!({"path": path, "content": "x"})),
+            (
+                "memory_write",
+                json!({"filename": path, "name": "n", "description": "d", "memory_type": "user",
+                       "content": "x"}),
+            ),
+            ("memory_append", json!({"path": path, "entry": "x"})),
+            ("memory_patch", json!({"path": path, "old_str": "one", "new_str": "x"})),
+            ("memory_update", json!({"path": path, "old_text": "mine", "new_text": "x"})),
+            ("memory_delete", json!({"filename": path})),
         ];
-        for (tool, mut arguments) in calls {
-            arguments["path"] = path.clone().into();
-            let before = files_in(&fixture.top());
+        for scope in ["session", "coder"] {
+            calls.push(("memory_write", json!({"path": path, "content": "x", "scope": scope})));
+            calls.push(("memory_read", json!({"path": path, "scope": scope})));
+            calls.push(("memory_delete", json!({"path": path, "scope": scope})));
+        }
+        let below = format!("/memories/{path}");
+        let changes = ["create", "str_replace", "insert", "delete", "rename"];
+        // Below /memories a doubled slash counts as one, and `.` as nothing.
+        let is_plain = path.split('/').all(|part| !matches!(part, "" | "."));
+        if is_plain || matches!(path.as_str(), "" | "." | "a/") {
+            calls.extend(changes.map(|command| ("memory", memory_arguments(command, &below))));
+        }
+        if is_plain {
+            calls.push(("memory", memory_arguments("view", &below)));
+            let rename =
+                json!({"command": "rename", "old_path": "/memories/a.md", "new_path": below});
+            calls.push(("memory", rename));
+        }
+        for (tool, arguments) in calls {
             let answer = fixture.answer(tool, &arguments);
             assert!(answer.failure.is_some(), "{tool} {arguments}: {}", answer.text);
-            assert!(answer.text.starts_with("Error: "), "{}", answer.text);
-            assert!(files_in(&fixture.top()) == before, "{tool} {arguments}");
+            assert!(!answer.text.contains("mine"), "{tool} {arguments}: {}", answer.text);
+            assert!(!answer.text.is_empty() && answer.text.len() < 2_000, "{}", answer.text);
+            let is_wrapped = tool == "memory" || answer.text.starts_with("Error: ");
+            assert!(is_wrapped, "{}", answer.text);
         }
-        if path.starts_with('/') {
-            // Below /memories a doubled slash counts as one.
-            continue;
-        }
-        for command in ["create", "str_replace", "insert", "delete", "rename"] {
-            let arguments = memory_arguments(command, &format!("/memories/{path}"));
-            let before = files_in(&fixture.top());
-            let answer = fixture.answer("memory", &arguments);
-            assert!(answer.failure.is_some(), "{arguments}: {}", answer.text);
-            assert!(files_in(&fixture.top()) == before, "{arguments}");
-        }
+        assert!(files_in(&fixture.top()) == before, "{path:?}");
     }
 }
 
@@ -319,4 +361,100 @@ proptest! {
         }
         prop_assert!(!fixture.home.exists());
     }
+}
+
+#[test]
+fn senseless_arguments_are_rejected() {
+    let fixture = tools_fixture();
+    fixture.call_text("memory_write", json!({"path": "a.md", "content": "alpha beta beta\n"}));
+    fixture.call_text("memory_append", json!({"path": "facts/f.md", "entry": "- k: v"}));
+    let before = files_in(&fixture.top());
+    let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let nested_in = format!(r#"{{"path": {nested}}}"#);
+    let huge = json!({"path": "a.md", "content": "x".repeat(5 << 20)}).to_string();
+    for (tool, arguments, words) in [
+        ("memory_read", "", "JSON"),
+        ("memory_read", "nonsense", "JSON"),
+        ("memory_read", "{\"path\": \"a.md\"", "JSON"),
+        ("memory_read", "{\"path\": \"a.md\"} {}", "JSON"),
+        ("memory_read", "null", "object"),
+        ("memory_read", "\"a.md\"", "object"),
+        ("memory_read", "[\"a.md\"]", "object"),
+        ("memory_read", &nested, "JSON"),
+        ("memory_read", &nested_in, "JSON"),
+        ("memory_read", r#"{"path": null}"#, "path"),
+        ("memory_read", r#"{"path": ["a.md"]}"#, "string"),
+        ("memory_read", r#"{"path": "a.md", "filename": "b.md"}"#, "filename"),
+        ("memory_read", r#"{"path": "a.md", "paht": 1}"#, "paht"),
+        ("memory_read", r#"{"path": "a.md", "scope": "galaxy"}"#, "galaxy"),
+        ("memory_read", r#"{"path": "a.md", "scope": 3}"#, "scope"),
+        ("memory_read", r#"{"path": "a.md", "session_id": "s1"}"#, "session"),
+        ("memory_list", r#"{"path": "a.md"}"#, "path"),
+        ("memory_view", r#"{"target": "everything"}"#, "everything"),
+        ("memory_write", r#"{"path": "n.md"}"#, "content"),
+        ("memory_write", r#"{"content": "x"}"#, "path"),
+        ("memory_write", r#"{"path": "n.md", "content": 7}"#, "content"),
+        ("memory_write", r#"{"path": "n.md", "content": {"a": 1}}"#, "content"),
+        ("memory_write", r#"{"path": "n.md", "content": "nul \u0000 here"}"#, "NUL"),
+        ("memory_write", r#"{"path": "n.md", "content": "x", "name": "only"}"#, "description"),
+        (
+            "memory_write",
+            r#"{"path": "n.md", "content": "x", "name": "n", "description": "d", "type": "x"}"#,
+            "Must be one of: user, feedback, project, reference",
+        ),
+        (
+            "memory_write",
+            r#"{"path": "facts/n.md", "content": "x", "name": "n", "description": "d", "type": "user"}"#,
+            "facts/",
+        ),
+        ("memory_write", &huge, "the limit is"),
+        ("memory_append", r#"{"path": "a.md", "entry": ""}"#, "empty"),
+        ("memory_append", r#"{"path": "a.md", "entry": " \n "}"#, "empty"),
+        ("memory_append", r#"{"path": "a.md", "entry": "x", "summary": 7}"#, "summary"),
+        ("memory_patch", r#"{"path": "a.md"}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": {}}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": ["x"]}"#, "patches"),
+        ("memory_patch", r#"{"path": "a.md", "patches": [{"oldText": "alpha"}]}"#, "newText"),
+        (
+            "memory_patch",
+            r#"{"path": "a.md", "patches": [{"oldText": "alpha", "newText": "x", "all": true}]}"#,
+            "all",
+        ),
+        (
+            "memory_patch",
+            r#"{"path": "a.md", "patches": [], "old_str": "alpha", "new_str": "x"}"#,
+            "patches",
+        ),
+        ("memory_patch", r#"{"path": "a.md", "old_str": "beta", "new_str": "x"}"#, "multiple"),
+        ("memory_update", r#"{"path": "a.md", "old_text": "", "new_text": "x"}"#, "empty"),
+        ("memory_update", r#"{"path": "a.md", "old_text": "alpha"}"#, "new_text"),
+        ("memory_delete", r#"{"path": "a.md", "force": true}"#, "force"),
+        ("memory", "{}", "command"),
+        ("memory", r#"{"command": "format", "path": "/memories"}"#, "format"),
+        ("memory", r#"{"command": "view"}"#, "path"),
+        (
+            "memory",
+            r#"{"command": "view", "path": "/memories/a.md", "view_range": [0, 9]}"#,
+            "view_range",
+        ),
+        (
+            "memory",
+            r#"{"command": "view", "path": "/memories/a.md", "view_range": "1"}"#,
+            "view_range",
+        ),
+        (
+            "memory",
+            r#"{"command": "insert", "path": "/memories/a.md", "insert_line": 0.5, "insert_text": "x"}"#,
+            "insert_line",
+        ),
+    ] {
+        let answer = fixture.tools.call(tool, arguments, &fixture.caller).unwrap();
+        let shown: String = arguments.chars().take(200).collect();
+        assert_eq!(answer.failure, Some(ToolFailure::Invalid), "{tool} {shown}: {}", answer.text);
+        assert!(answer.text.contains(words), "{tool} {shown}: {words} in {}", answer.text);
+        assert!(answer.text.len() < 2_000, "{tool} {shown}");
+    }
+    let gone = json!({"path": "a.md", "old_str": "nowhere", "new_str": "x"});
+    fixture.call_rejected("memory_patch", gone, ToolFailure::NotFound);
+    assert!(files_in(&fixture.top()) == before);
 }

@@ -202,7 +202,7 @@ fn a_long_message_opens_with_both_ends_and_the_match() {
     let plain = show(json!({}));
     assert!(plain.contains("> #3 ") && plain.contains("Here is the worker."), "{plain}");
     assert!(plain.contains("begins at 3 am.") && plain.contains("bytes left out"), "{plain}");
-    assert!(plain.contains("#1 ") && plain.len() < 6_000, "{plain}");
+    assert!(plain.contains("#1 ") && plain.len() < 10_000, "{plain}");
     let about = show(json!({"query": "how long is the lease of the mirror lock"}));
     for part in ["Here is the worker.", "lasts 45 seconds.", "begins at 3 am."] {
         assert!(about.contains(part), "{part} in {about}");

@@ -14,7 +14,7 @@ use tome_engine::backup::{
     BackupCounts, BackupError, LedgerMark, PartialBackup, Record, check_backup,
 };
 use tome_home::sync_folder;
-use tome_model::Millis;
+use tome_model::{Clock, Millis, SystemClock};
 use tome_notebook::move_if_free;
 use tome_proto::{ClientError, v1};
 use tome_terminal::{format_bytes, progress_bar};
@@ -24,6 +24,7 @@ pub use self::restore::restore;
 use self::summary::{Reuse, WrittenBackup};
 use super::notebook_client::quote_shell;
 use super::screen::Screen;
+use super::time::format_file_time;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::backup::BackupArgs;
 use crate::connect::StartPolicy;
@@ -78,7 +79,7 @@ impl Target {
     fn choose(path: &Path) -> Result<Self> {
         let path = std::path::absolute(path)?;
         if path.is_dir() {
-            let now = jiff::Zoned::now().strftime("%Y-%m-%d-%H%M%S").to_string();
+            let now = format_file_time(SystemClock.now());
             let file = path.join(format!("tome-{now}.backup"));
             return Ok(Self { file, partial: path.join(format!("tome.backup{PARTIAL}")) });
         }

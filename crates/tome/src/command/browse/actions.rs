@@ -4,8 +4,8 @@
 use anyhow::Result;
 use tome_browse::{BrowseActions, Item, ItemTarget, NotebookScope};
 
-use crate::cli::notes::{NotebookArgs, ScopeName};
-use crate::command::notebook_client::NotebookClient;
+use crate::cli::memory::{NotebookArgs, ScopeName};
+use crate::command::notebook_client::NotebookCommands;
 use crate::command::{CommandContext, memory, read, report_error};
 
 pub struct TerminalActions<'a> {
@@ -18,7 +18,7 @@ impl TerminalActions<'_> {
         &self,
         item: &'i Item,
         command: &str,
-    ) -> Result<Option<(NotebookClient<'_>, &'i str, u32)>> {
+    ) -> Result<Option<(NotebookCommands<'_>, &'i str, u32)>> {
         let ItemTarget::Note { scope, session, path, line } = &item.target else {
             return Ok(None);
         };
@@ -33,7 +33,7 @@ impl TerminalActions<'_> {
             session: non_empty(session),
             project: non_empty(&item.project).map(Into::into),
         };
-        Ok(Some((NotebookClient::new(self.context, &notebook, command)?, path, *line)))
+        Ok(Some((NotebookCommands::new(self.context, &notebook, command)?, path, *line)))
     }
 
     fn open(&self, item: &Item) -> Result<()> {

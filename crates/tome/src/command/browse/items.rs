@@ -1,4 +1,4 @@
-//! Sessions, hits, notes and nodes as entries of the browser.
+//! Sessions, hits, notes and nodes as items of the browser.
 
 use std::fmt::Write;
 
@@ -7,12 +7,12 @@ use tome_proto::v1;
 use tome_recall::{Citation, CitationTarget};
 use tome_terminal::{BOLD, DIM, GREEN, RESET, format_count, format_counted, one_line};
 
-use crate::command::recall::{name_side, split_project};
+use crate::command::recall::split_project;
 use crate::command::screen::Screen;
 use crate::command::session_page::print_header;
 use crate::command::toc::entry_title;
 
-/// Characters of the text of an entry.
+/// Characters of the text of an item.
 const TEXT_CHARS_MAX: usize = 300;
 
 fn blank_item(target: ItemTarget) -> Item {
@@ -52,7 +52,7 @@ pub fn hit_item(screen: &Screen, hit: &v1::RecallHit) -> Item {
     let who = match hit.source.as_str() {
         "notes" | "detail" => "note".to_owned(),
         "coder" => "lesson".to_owned(),
-        _ => name_side(hit),
+        _ => tome_terminal::name_side(&hit.kind, &hit.agent),
     };
     let text = match hit.title.as_str() {
         "" => hit.text.clone(),
@@ -178,7 +178,7 @@ pub fn entry_item(screen: &Screen, entry: &v1::TocEntry, project: &str) -> Item 
     }
 }
 
-/// The entries of a segment: the conversation from its beginning, then its bullets with their
+/// The items of a segment: the conversation from its beginning, then its bullets with their
 /// evidence.
 pub fn segment_items(screen: &Screen, node: &v1::Node) -> Vec<Item> {
     let session = node.sessions.first().cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ mod source;
 use std::sync::Arc;
 
 use anyhow::Result;
-use tome_browse::{BrowseSource, BrowserSetup, Leave};
+use tome_browse::{BrowseExit, BrowseSource, BrowserSetup};
 use tome_proto::v1;
 
 use super::events::resolve_project;
@@ -33,18 +33,18 @@ pub fn run(context: &CommandContext, args: &BrowseArgs) -> Result<Outcome> {
     let setup = BrowserSetup {
         words,
         project: project.as_ref().map(|root| ProjectNames::load(context).name(root)),
-        is_all: args.all_projects,
+        all_projects: args.all_projects,
         has_colors: tome_terminal::has_styles(),
         size: (0, 0),
     };
     let source: Arc<dyn BrowseSource> =
         Arc::new(DaemonSource::new(context, project.unwrap_or_default()));
     let mut actions = TerminalActions { context };
-    let left = tome_browse::run(setup, &source, &mut actions, wait_for_stop)?;
-    match left {
-        Leave::Quit => Ok(Outcome::Done),
-        Leave::Stopped => Ok(Outcome::Failed),
-        Leave::Resume { command, is_run } => {
+    let exit = tome_browse::run(setup, &source, &mut actions, wait_for_stop)?;
+    match exit {
+        BrowseExit::Quit => Ok(Outcome::Done),
+        BrowseExit::Stopped => Ok(Outcome::Failed),
+        BrowseExit::Resume { command, run_now } => {
             let session = v1::Session {
                 id: command.session,
                 project: command.project,
@@ -53,7 +53,7 @@ pub fn run(context: &CommandContext, args: &BrowseArgs) -> Result<Outcome> {
                 resume: command.command,
                 ..v1::Session::default()
             };
-            resume::resume(context, &session, is_run)
+            resume::resume(context, &session, run_now)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The previews of entries, as the commands for them print them.
+//! The previews of items, as the commands for them print them.
 
 use tome_browse::{Item, ItemTarget, NotebookScope};
 use tome_model::Event;
@@ -8,11 +8,11 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET};
 
 use super::source::{DaemonSource, Refusal};
-use crate::command::turn::TurnDetail;
+use crate::command::turn::TurnVerbosity;
 use crate::command::{session_page, toc, turn};
 
 impl DaemonSource {
-    /// Renders the preview of an entry for a width.
+    /// Renders the preview of an item for a width.
     pub fn render_preview(&self, item: &Item, width: usize) -> Result<String, Refusal> {
         match &item.target {
             ItemTarget::Session(id) => self.preview_session(item, id, width),
@@ -58,7 +58,7 @@ impl DaemonSource {
         let head = item.card.split("\n\n").next().unwrap_or_default().trim_end();
         let mut text = format!("{head}\n\n{BOLD}The turn{RESET}\n").into_bytes();
         let screen = self.screen(width);
-        turn::print_turn(&mut text, &screen, &numbered, opened.number, TurnDetail::Brief)?;
+        turn::print_turn(&mut text, &screen, &numbered, opened.number, TurnVerbosity::Brief)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

@@ -17,7 +17,7 @@ use crate::command::screen::Screen;
 use crate::command::time_labels::TimeLabels;
 use crate::connect::{ConnectError, DaemonConnector};
 
-/// Columns of the card of an entry, which is wrapped again.
+/// Columns of the card of an item, which is wrapped again.
 const CARD_COLUMNS: usize = 1_000;
 /// Nodes below a node of the contents.
 const NODES_MAX: u32 = 500;

@@ -4,18 +4,18 @@ mod html;
 mod markdown;
 
 use std::collections::HashSet;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use tome_engine::Sealer;
-use tome_home::sync_folder;
 use tome_model::{Clock, Draft, Event, SystemClock, limits as model_limits};
 use tome_proto::{Client, EventListQuery, limits, v1};
 use tome_redact::Redactor;
 use tome_terminal::{BOLD, RESET, format_bytes, format_counted};
 
 use super::events::resolve_project;
+use super::output_file::write_output_file;
 use super::project_name::ProjectNames;
 use super::session_target::find_session_target;
 use super::{CommandContext, CommandError, Outcome, time};
@@ -66,24 +66,9 @@ pub fn run(context: &CommandContext, args: &ExportArgs) -> Result<Outcome> {
         out.flush()?;
         return Ok(Outcome::Done);
     };
-    if path.exists() && !args.force {
-        let refusal = CommandError::bad_input(format!("{} exists already", path.display()));
-        return Err(refusal.with_hint("choose another name, or add --force").into());
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = parent.unwrap_or(Path::new("."));
-    let file = tempfile::Builder::new().prefix(".tome-export-").tempfile_in(folder);
-    let mut file = file.with_context(|| format!("cannot write in {}", folder.display()))?;
-    let mut buffer = BufWriter::new(&mut file);
-    let written = export(context, args, format, &mut buffer)?;
-    buffer.flush()?;
-    drop(buffer);
-    file.as_file().sync_all()?;
-    let bytes = file.as_file().metadata()?.len();
-    let kept = if args.force { file.persist(path) } else { file.persist_noclobber(path) };
-    kept.map_err(|failed| failed.error)
-        .with_context(|| format!("cannot write {}", path.display()))?;
-    sync_folder(folder)?;
+    let write = |out: &mut dyn Write| export(context, args, format, out);
+    let written = write_output_file(path, args.force, write)?;
+    let bytes = std::fs::metadata(path)?.len();
     if context.json {
         context.print_json(&serde_json::json!({
             "file": path, "bytes": bytes, "sessions": written.sessions, "events": written.events,
@@ -279,7 +264,7 @@ impl ExportWriter for LineWriter {
 
 /// Who said or did it, and when.
 fn side_and_time(event: &Event) -> (String, String) {
-    let side = match tome_terminal::name_side(event).as_str() {
+    let side = match tome_terminal::name_side(event.kind.as_str(), event.agent.as_str()).as_str() {
         "user" => "You".to_owned(),
         side => side.to_owned(),
     };

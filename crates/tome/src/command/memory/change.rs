@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use tome_terminal::{RED, RESET, format_bytes, format_counted};
 
 use super::report_change;
-use crate::cli::notes::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
-use crate::command::notebook_client::{NotebookClient, parse_tool_result, read_input};
+use crate::cli::memory::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
+use crate::command::notebook_client::{NotebookCommands, parse_tool_result, read_input};
 use crate::command::{CommandError, Outcome};
 
-pub fn write_note(notes: &NotebookClient<'_>, args: &WriteArgs) -> Result<Outcome> {
+pub fn write_note(notes: &NotebookCommands<'_>, args: &WriteArgs) -> Result<Outcome> {
     let content = read_input(args.content.as_deref(), args.file.as_ref(), "--content TEXT")?;
     if content.is_empty() && args.content.is_none() {
         let refusal = CommandError::bad_input("nothing to write: the input is empty");
@@ -37,7 +37,7 @@ pub fn write_note(notes: &NotebookClient<'_>, args: &WriteArgs) -> Result<Outcom
     report_change(notes, &answer, &format!("saved {}{size}", args.path))
 }
 
-pub fn append_entry(notes: &NotebookClient<'_>, args: &AppendArgs) -> Result<Outcome> {
+pub fn append_entry(notes: &NotebookCommands<'_>, args: &AppendArgs) -> Result<Outcome> {
     let entry = read_input(args.entry.as_deref(), None, "--entry TEXT")?;
     let mut arguments = json!({"path": args.path, "entry": entry});
     if let (Some(summary), Some(map)) = (&args.summary, arguments.as_object_mut()) {
@@ -47,7 +47,7 @@ pub fn append_entry(notes: &NotebookClient<'_>, args: &AppendArgs) -> Result<Out
     report_change(notes, &answer, &format!("added to {}", args.path))
 }
 
-pub fn patch_note(notes: &NotebookClient<'_>, args: &PatchArgs) -> Result<Outcome> {
+pub fn patch_note(notes: &NotebookCommands<'_>, args: &PatchArgs) -> Result<Outcome> {
     let patches = parse_patches(args)?;
     let count = patches.as_array().map_or(0, Vec::len);
     let answer = notes.call_tool("memory_patch", json!({"path": args.path, "patches": patches}))?;
@@ -72,14 +72,14 @@ fn parse_patches(args: &PatchArgs) -> Result<Value> {
     Ok(pairs.map(|(old, new)| json!({"oldText": old, "newText": new})).collect())
 }
 
-pub fn update_note(notes: &NotebookClient<'_>, args: &UpdateArgs) -> Result<Outcome> {
+pub fn update_note(notes: &NotebookCommands<'_>, args: &UpdateArgs) -> Result<Outcome> {
     let arguments = json!({"path": args.path, "old_text": args.old, "new_text": args.new});
     let answer = notes.call_tool("memory_update", arguments)?;
     report_change(notes, &answer, &format!("changed {}", args.path))
 }
 
 /// Deletes each note; a failure does not stop the others.
-pub fn delete_notes(notes: &NotebookClient<'_>, paths: &[String]) -> Result<Outcome> {
+pub fn delete_notes(notes: &NotebookCommands<'_>, paths: &[String]) -> Result<Outcome> {
     let mut failed: Option<anyhow::Error> = None;
     for path in paths {
         match notes.call_tool("memory_delete", json!({"path": path})) {

@@ -10,9 +10,9 @@ use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, replace_control_chars};
 
 use super::fetch_version;
 use super::history::{DELETED_VERSION, fetch_versions, is_not_found};
-use crate::cli::notes::DiffArgs;
+use crate::cli::memory::DiffArgs;
 use crate::command::Outcome;
-use crate::command::notebook_client::NotebookClient;
+use crate::command::notebook_client::NotebookCommands;
 
 /// Time limit for finding a minimal diff; after that an approximate one is good enough.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
@@ -25,7 +25,7 @@ struct DiffSide {
     text: String,
 }
 
-pub fn run(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<Outcome> {
+pub fn run(notes: &NotebookCommands<'_>, args: &DiffArgs) -> Result<Outcome> {
     let (from, to) = load_sides(notes, args)?;
     let diff = render_unified(&args.path, &from, &to);
     if notes.context.json {
@@ -46,7 +46,7 @@ pub fn run(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn load_sides(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<(DiffSide, DiffSide)> {
+fn load_sides(notes: &NotebookCommands<'_>, args: &DiffArgs) -> Result<(DiffSide, DiffSide)> {
     let path = &args.path;
     match (&args.from, &args.to) {
         (Some(from), Some(to)) => {
@@ -65,7 +65,7 @@ fn load_sides(notes: &NotebookClient<'_>, args: &DiffArgs) -> Result<(DiffSide, 
     }
 }
 
-fn load_version(notes: &NotebookClient<'_>, path: &str, wanted: &str) -> Result<DiffSide> {
+fn load_version(notes: &NotebookCommands<'_>, path: &str, wanted: &str) -> Result<DiffSide> {
     if wanted == DELETED_VERSION {
         return Ok(DiffSide { version: DELETED_VERSION.into(), text: String::new() });
     }
@@ -74,7 +74,7 @@ fn load_version(notes: &NotebookClient<'_>, path: &str, wanted: &str) -> Result<
 }
 
 /// The current note; an empty text if it does not exist.
-fn load_current(notes: &NotebookClient<'_>, path: &str) -> Result<DiffSide> {
+fn load_current(notes: &NotebookCommands<'_>, path: &str) -> Result<DiffSide> {
     match fetch_version(notes, path, "") {
         Ok(note) => Ok(DiffSide { version: note.version, text: note.text }),
         Err(error) if is_not_found(&error) => load_version(notes, path, DELETED_VERSION),

@@ -13,7 +13,7 @@ use tome_model::Scope;
 
 use super::history::is_not_found;
 use super::{fetch_version, report_change};
-use crate::command::notebook_client::{NotebookClient, quote_shell};
+use crate::command::notebook_client::{NotebookCommands, quote_shell};
 use crate::command::{CommandError, Outcome, classify_error};
 use crate::platform;
 
@@ -24,7 +24,7 @@ struct OriginalNote {
     version: String,
 }
 
-pub fn run(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
+pub fn run(notes: &NotebookCommands<'_>, path: &str) -> Result<Outcome> {
     let editor = find_editor()?;
     let before = load_original(notes, path)?;
     let copy = EditedCopy::create(path, &before.text)?;
@@ -64,7 +64,7 @@ fn find_editor() -> Result<String> {
     })
 }
 
-fn load_original(notes: &NotebookClient<'_>, path: &str) -> Result<OriginalNote> {
+fn load_original(notes: &NotebookCommands<'_>, path: &str) -> Result<OriginalNote> {
     match fetch_version(notes, path, "") {
         // A session without an overview returns the template, which is not a note yet.
         Ok(note) if notes.scope() == Scope::Session && !is_listed(notes, &note.path)? => {
@@ -79,7 +79,7 @@ fn load_original(notes: &NotebookClient<'_>, path: &str) -> Result<OriginalNote>
     }
 }
 
-fn is_listed(notes: &NotebookClient<'_>, path: &str) -> Result<bool> {
+fn is_listed(notes: &NotebookCommands<'_>, path: &str) -> Result<bool> {
     let listed =
         notes.call_idempotent(async |client| client.list_notes(notes.notebook_ref()).await)?.notes;
     Ok(listed.iter().any(|note| note.path == path))
@@ -96,7 +96,7 @@ fn new_note_template(scope: Scope, path: &str) -> String {
     }
 }
 
-fn report_unchanged(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
+fn report_unchanged(notes: &NotebookCommands<'_>, path: &str) -> Result<Outcome> {
     if notes.context.json {
         notes.context.print_json(&json!({"path": path, "changed": false}))?;
     } else {
@@ -107,7 +107,7 @@ fn report_unchanged(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
 
 /// Reports a failed editor, and keeps the copy if the editor saved changes before it failed.
 fn editor_failed(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     path: &str,
     before: &OriginalNote,
     copy: EditedCopy,
@@ -126,7 +126,7 @@ fn editor_failed(
 
 /// Keeps the edited copy after a failed write, with a hint on how to save it.
 fn save_failed(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     path: &str,
     before: &OriginalNote,
     copy: EditedCopy,

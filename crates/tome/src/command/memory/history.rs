@@ -11,8 +11,8 @@ use tome_terminal::{
 };
 
 use super::{fetch_version, note_content_json};
-use crate::cli::notes::{LogArgs, VersionArgs};
-use crate::command::notebook_client::{NotebookClient, print_text};
+use crate::cli::memory::{LogArgs, VersionArgs};
+use crate::command::notebook_client::{NotebookCommands, print_text};
 use crate::command::screen::Screen;
 use crate::command::{CommandError, Outcome};
 
@@ -26,7 +26,7 @@ const NOTE_COLUMNS_MIN: usize = 8;
 /// Takes the place of the version for a deleted note.
 pub const DELETED_VERSION: &str = "-";
 
-pub fn print_log(notes: &NotebookClient<'_>, args: &LogArgs) -> Result<Outcome> {
+pub fn print_log(notes: &NotebookCommands<'_>, args: &LogArgs) -> Result<Outcome> {
     let limit = if args.limit == 0 { NO_LIMIT } else { args.limit };
     let log = fetch_versions(notes, args.path.as_deref(), limit)?;
     if notes.context.json {
@@ -46,7 +46,7 @@ pub fn print_log(notes: &NotebookClient<'_>, args: &LogArgs) -> Result<Outcome> 
 
 /// Fetches the history, newest first. Fails for a path that never was a note.
 pub fn fetch_versions(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     path: Option<&str>,
     limit: u32,
 ) -> Result<v1::GetLogResponse> {
@@ -123,7 +123,7 @@ fn version_json(version: &v1::NoteVersion) -> Value {
 }
 
 /// Prints the text of a version; for a deleted note, its last version.
-pub fn show_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result<Outcome> {
+pub fn show_version(notes: &NotebookCommands<'_>, args: &VersionArgs) -> Result<Outcome> {
     let note = match &args.at {
         Some(wanted) => fetch_version(notes, &args.path, wanted)?,
         None => load_last_version(notes, &args.path)?,
@@ -136,7 +136,7 @@ pub fn show_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-fn load_last_version(notes: &NotebookClient<'_>, path: &str) -> Result<v1::GetVersionResponse> {
+fn load_last_version(notes: &NotebookCommands<'_>, path: &str) -> Result<v1::GetVersionResponse> {
     let missing = match fetch_version(notes, path, "") {
         Err(error) if is_not_found(&error) => error,
         found => return found,
@@ -160,7 +160,7 @@ pub fn is_not_found(error: &anyhow::Error) -> bool {
 
 /// Adds a hint on how to restore a missing note, if it existed before.
 pub fn with_restore_hint(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     path: &str,
     error: anyhow::Error,
 ) -> anyhow::Error {
@@ -172,7 +172,7 @@ pub fn with_restore_hint(
     CommandError::not_found(error.to_string()).with_hint(hint).into()
 }
 
-pub fn restore_version(notes: &NotebookClient<'_>, args: &VersionArgs) -> Result<Outcome> {
+pub fn restore_version(notes: &NotebookCommands<'_>, args: &VersionArgs) -> Result<Outcome> {
     let before = match fetch_version(notes, &args.path, "") {
         Ok(note) => Some(note.version),
         Err(error) if is_not_found(&error) => None,

@@ -11,7 +11,7 @@ use tome_terminal::{
 };
 
 use crate::command::Outcome;
-use crate::command::notebook_client::NotebookClient;
+use crate::command::notebook_client::NotebookCommands;
 
 /// The kinds in the order of the list, with their titles. Typed notes are listed under their type.
 const NOTE_GROUPS: [(&str, &str); 11] = [
@@ -30,7 +30,7 @@ const NOTE_GROUPS: [(&str, &str); 11] = [
 
 const SUMMARY_CHARS_MAX: usize = 80;
 
-pub fn run(notes: &NotebookClient<'_>) -> Result<Outcome> {
+pub fn run(notes: &NotebookCommands<'_>) -> Result<Outcome> {
     let answer =
         notes.call_idempotent(async |client| client.list_notes(notes.notebook_ref()).await)?;
     let (listed, left_out) = (answer.notes, answer.left_out);
@@ -44,7 +44,11 @@ pub fn run(notes: &NotebookClient<'_>) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn print_notes(notes: &NotebookClient<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<()> {
+fn print_notes(
+    notes: &NotebookCommands<'_>,
+    listed: &[v1::ListedNote],
+    left_out: u64,
+) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     // One table for all groups, so that the columns line up.
     let mut rows = Vec::new();
@@ -76,7 +80,7 @@ fn group_of(note: &v1::ListedNote) -> &str {
     if note.kind == "typed" && !note.note_type.is_empty() { &note.note_type } else { &note.kind }
 }
 
-fn print_empty(notes: &NotebookClient<'_>) -> Result<()> {
+fn print_empty(notes: &NotebookCommands<'_>) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     let (what, first) = match notes.scope() {
         Scope::Session => ("This session has no notes yet.", "overview.md"),

@@ -10,13 +10,13 @@ use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
 
-use super::notebook_client::{NotebookClient, parse_tool_result, print_text, print_with_newline};
+use super::notebook_client::{NotebookCommands, parse_tool_result, print_text, print_with_newline};
 use super::{CommandContext, Outcome};
-use crate::cli::notes::{MemoryArgs, MemoryCommand};
+use crate::cli::memory::{MemoryArgs, MemoryCommand};
 
 pub fn run(context: &CommandContext, args: &MemoryArgs) -> Result<Outcome> {
     let notes = |command: &str| {
-        NotebookClient::new(context, &args.notebook, &format!("tome memory {command}"))
+        NotebookCommands::new(context, &args.notebook, &format!("tome memory {command}"))
     };
     match &args.command {
         MemoryCommand::List => list::run(&notes("list")?),
@@ -36,7 +36,7 @@ pub fn run(context: &CommandContext, args: &MemoryArgs) -> Result<Outcome> {
 }
 
 /// Prints the index as agents see it, or the list of files.
-fn view_index(notes: &NotebookClient<'_>, files: bool) -> Result<Outcome> {
+fn view_index(notes: &NotebookCommands<'_>, files: bool) -> Result<Outcome> {
     let target = if files { "files" } else { "index" };
     let answer = notes.call_read_tool("memory_view", json!({"target": target}))?;
     if notes.context.json {
@@ -47,7 +47,7 @@ fn view_index(notes: &NotebookClient<'_>, files: bool) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-pub fn read_note(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
+pub fn read_note(notes: &NotebookCommands<'_>, path: &str) -> Result<Outcome> {
     let note = fetch_version(notes, path, "")
         .map_err(|error| history::with_restore_hint(notes, path, error))?;
     if notes.context.json {
@@ -63,7 +63,7 @@ pub use list::run as list;
 
 /// Fetches a version of a note; an empty version means the current one.
 fn fetch_version(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     path: &str,
     version: &str,
 ) -> Result<v1::GetVersionResponse> {
@@ -80,13 +80,13 @@ fn note_content_json(note: &v1::GetVersionResponse) -> serde_json::Value {
 }
 
 /// Loads the current text of a note.
-pub fn load_note(notes: &NotebookClient<'_>, path: &str) -> Result<String> {
+pub fn load_note(notes: &NotebookCommands<'_>, path: &str) -> Result<String> {
     Ok(fetch_version(notes, path, "")?.text)
 }
 
 /// Prints the tool's JSON, or a one-line message.
 fn report_change(
-    notes: &NotebookClient<'_>,
+    notes: &NotebookCommands<'_>,
     answer: &v1::CallToolResponse,
     done: &str,
 ) -> Result<Outcome> {

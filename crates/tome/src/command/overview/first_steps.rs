@@ -14,10 +14,10 @@ use tome_terminal::{
 use crate::command::import::{find_default_sources, parse_agents};
 use crate::command::screen::Screen;
 use crate::command::setup::build_environment;
-use crate::command::unconnected::{find_unconnected, name_agents};
+use crate::command::unconnected::find_unconnected;
 use crate::command::{CommandContext, Outcome};
 use crate::import::{TranscriptFormat, TranscriptSource};
-use crate::setup::integration::{AgentIntegration, INTEGRATIONS};
+use crate::setup::integration::{AgentIntegration, INTEGRATIONS, name_agents};
 
 /// Bytes of transcripts that an import reads per second, and the time it takes to start. Measured on
 /// two busy cores with sessions of Claude Code: 0.8 s for 7.8 MB, 6.2 s for 78.3 MB.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
-use tome_contents::shorten_path;
+use tome_contents::{PATH_FIELDS, shorten_path, tool_base_name};
 use tome_model::Tool;
 
 /// Lines around a change.
@@ -30,14 +30,11 @@ pub enum EditLine {
 
 /// Reads the edits of a tool call, for the tools of the supported agents.
 pub fn read_edits(tool: &Tool, cwd: &str) -> Vec<FileDiff> {
-    let name = tool.name.to_lowercase();
-    let name = name.rsplit("__").next().unwrap_or(&name);
+    let name = tool_base_name(&tool.name);
     if let Some(patch) = find_patch(&tool.input) {
         return parse_patch(patch, cwd);
     }
-    let path = ["file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file"]
-        .iter()
-        .find_map(|field| tool.input.get(field)?.as_str());
+    let path = PATH_FIELDS.iter().find_map(|field| tool.input.get(field)?.as_str());
     let Some(path) = path.map(|path| shorten_path(path, cwd)) else { return Vec::new() };
     if let Some(edits) = tool.input.get("edits").and_then(Value::as_array) {
         let parts: Vec<FileDiff> = edits

@@ -23,7 +23,8 @@ use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
 use tome_terminal::{replace_control_chars, terminal_width};
 
-pub use print::{name_side, split_project};
+pub use json::object_fields;
+pub use print::split_project;
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;

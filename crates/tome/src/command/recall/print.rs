@@ -23,8 +23,8 @@ use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, Highlighter, RESET, YELLOW, display_width, format_count, format_counted,
-    one_line, print_hanging, print_styled, replace_control_chars, truncate_end, truncate_start,
-    wrap_lines,
+    name_side, one_line, print_hanging, print_styled, replace_control_chars, truncate_end,
+    truncate_start, wrap_lines,
 };
 
 use super::{QUERY_CHARS_MAX, explain, render_command};
@@ -217,7 +217,11 @@ impl ResponsePrinter<'_> {
                 let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
                 let label = match i {
                     0 => String::new(),
-                    _ => format!("{} {}: ", split_project(&hit.id).1, name_side(hit)),
+                    _ => format!(
+                        "{} {}: ",
+                        split_project(&hit.id).1,
+                        name_side(&hit.kind, &hit.agent)
+                    ),
                 };
                 self.print_text(out, &label, &text, marks)?;
             }
@@ -235,7 +239,7 @@ impl ResponsePrinter<'_> {
             self.print_text(out, &format!("asked #{}: ", prompt.number), &prompt.text, marks)?;
         }
         for hit in rest {
-            let side = name_side(hit);
+            let side = name_side(&hit.kind, &hit.agent);
             let id = split_project(&hit.id).1;
             self.print_text(out, &format!("{id} {side}: "), &hit.text, marks)?;
         }
@@ -295,11 +299,12 @@ impl ResponsePrinter<'_> {
         // Most hits are strong; only weaker ones are labelled.
         let sure = non_empty(hit.confidence.clone()).filter(|word| word != "strong");
         let branch = non_empty(truncate_end(&one_line(&hit.branch, BRANCH_CHARS_MAX), width / 3));
-        let details: Vec<String> = [when, non_empty(name_side(hit)), sure, branch]
-            .into_iter()
-            .flatten()
-            .map(|one| replace_control_chars(&one))
-            .collect();
+        let details: Vec<String> =
+            [when, non_empty(name_side(&hit.kind, &hit.agent)), sure, branch]
+                .into_iter()
+                .flatten()
+                .map(|one| replace_control_chars(&one))
+                .collect();
         let details = details.join("  ");
         let room = width.saturating_sub(display_width(&details) + 2).max(PROJECT_CHARS_MIN);
         match project.map(|project| truncate_start(&project, room.min(PROJECT_CHARS_MAX))) {
@@ -456,14 +461,4 @@ fn group_by_turn(hits: &[v1::RecallHit]) -> Vec<Vec<&v1::RecallHit>> {
         }
     }
     turns
-}
-
-/// Who said it: the user, the agent, or a tool. Empty for notes and contents.
-pub fn name_side(hit: &v1::RecallHit) -> String {
-    match hit.kind.as_str() {
-        "user_message" => "user".to_owned(),
-        "assistant_message" | "assistant_stop" => hit.agent.clone(),
-        "tool_result" => "tool".to_owned(),
-        kind => kind.replace('_', " "),
-    }
 }

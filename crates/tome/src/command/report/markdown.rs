@@ -145,8 +145,11 @@ fn render_branch(
 
 fn render_session(session: &v1::Session, has_sources: bool) -> String {
     let title = one_line(&session.title, LINE_CHARS_MAX);
-    let text = Some(one_line(strip_request(&session.conclusion), OUTCOME_CHARS_MAX));
-    let text = text.filter(|text| !text.is_empty());
+    let conclusion = strip_request(&session.conclusion);
+    let text = Some(one_line(conclusion, OUTCOME_CHARS_MAX));
+    // A decision is told in its section.
+    let is_decision = |fact: &v1::SessionFact| fact.kind == "decision" && fact.text == conclusion;
+    let text = text.filter(|text| !text.is_empty() && !session.facts.iter().any(is_decision));
     let outcome = text.map(|text| match text.replace('`', "").strip_prefix(&title) {
         // The title is the beginning of the outcome.
         Some(rest) => rest.to_owned(),

@@ -6,15 +6,15 @@ mod markdown;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use serde_json::{Value, json};
 use tome_contents::{TimeSpan, parse_time_phrase};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
 use super::last_activity::find_last_activity;
+use super::output_file::write_output_file;
 use super::screen::Screen;
 use super::session_page::{fact_json, session_json};
 use super::sessions::{list_sessions, project_or_all};
@@ -107,27 +107,9 @@ fn deliver_report(
     } else {
         tome_terminal::neutralize_controls(text).into_owned()
     };
-    write_file(path, bytes.as_bytes(), args.force)?;
+    write_output_file(path, args.force, |out| Ok(out.write_all(bytes.as_bytes())?))?;
     writeln!(tome_terminal::stderr(), "written to {}", path.display())?;
     Ok(Outcome::Done)
-}
-
-/// Writes a file; one that exists only if it may be replaced.
-fn write_file(path: &Path, bytes: &[u8], is_forced: bool) -> Result<()> {
-    if path.exists() && !is_forced {
-        let refusal = CommandError::bad_input(format!("{} exists already", path.display()));
-        return Err(refusal.with_hint("choose another name, or add --force").into());
-    }
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let folder = parent.unwrap_or(Path::new("."));
-    let failed = || format!("cannot write {}", path.display());
-    // Half a report is worse than none.
-    let file = tempfile::Builder::new().prefix(".tome-report-").tempfile_in(folder);
-    let mut file = file.with_context(failed)?;
-    file.write_all(bytes).and_then(|()| file.as_file().sync_all()).with_context(failed)?;
-    let kept = if is_forced { file.persist(path) } else { file.persist_noclobber(path) };
-    kept.map_err(|error| error.error).with_context(failed)?;
-    Ok(())
 }
 
 fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Result<WorkPeriod> {

@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
 
-use crate::command::unconnected::name_agents;
-use crate::setup::integration::AgentIntegration;
+use crate::setup::integration::{AgentIntegration, name_agents};
 use crate::setup::{Environment, FilePlan, InstallContent, PlannedEdit, SetupError, SetupPlan};
 
 /// Unchanged lines shown around a change.

@@ -1,8 +1,10 @@
 //! Renders the contents as JSON.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
+
+use crate::command::recall::object_fields;
 
 /// Renders an entry with its children.
 pub fn entry_json(entry: &v1::TocEntry) -> Value {
@@ -18,13 +20,6 @@ pub fn entry_json(entry: &v1::TocEntry) -> Value {
         line.insert("entries".to_owned(), below.into());
     }
     line.into()
-}
-
-fn object_fields(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }
 
 fn share_json(share: &v1::Share) -> Value {

@@ -7,7 +7,7 @@ mod tree;
 use std::io::Write;
 
 use anyhow::Result;
-use tome_model::{Agent, Clock, InvalidInput, Level, Millis, NodeId, SystemClock};
+use tome_model::{Agent, Clock, InvalidInput, Level, Millis, NodeId, SystemClock, parse_ulid_time};
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{
     BOLD, DIM, RESET, format_count, one_line, print_hanging, print_styled, print_table,
@@ -169,16 +169,6 @@ fn segment_days(context: &CommandContext, typed: &str) -> Option<String> {
         Some(zone.date_of(at))
     };
     Some(format!("between {} and {}", day("0")?, day("Z")?))
-}
-
-/// The time in the first characters of a ULID, which are digits to the base of 32.
-fn parse_ulid_time(text: &str) -> Option<Millis> {
-    const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-    let digits = text.chars().map(|c| DIGITS.find(c));
-    let ms = digits
-        .map(|digit| u64::try_from(digit?).ok())
-        .try_fold(0_u64, |ms, digit| ms.checked_mul(32)?.checked_add(digit?))?;
-    Some(Millis(ms))
 }
 
 fn is_not_found(error: &anyhow::Error) -> bool {

@@ -10,12 +10,13 @@
 //! entries late.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tome_home::{HomeError, write_atomic};
+use tome_home::HomeError;
 use tome_model::{Agent, Event, EventKind, SessionId};
+
+use crate::daemon::saved_state::SavedState;
 
 const VERSION: u32 = 1;
 /// Sessions in the queue; the one with the oldest last event is evicted.
@@ -69,37 +70,33 @@ struct TranscriptQueueState {
     sessions: Vec<QueuedSession>,
 }
 
-pub struct TranscriptQueue {
-    path: PathBuf,
-    state: Mutex<TranscriptQueueState>,
-}
+pub struct TranscriptQueue(SavedState<TranscriptQueueState>);
 
 impl TranscriptQueue {
     /// Reads the file; a missing or unreadable one starts an empty queue. A lost session is queued
     /// again with its next event, or read by `tome import`.
     pub fn open(path: PathBuf) -> Self {
-        let bytes = std::fs::read(&path).ok();
-        let state: Option<TranscriptQueueState> =
-            bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok());
-        let state = state.filter(|state| state.v == VERSION);
-        let state = state.unwrap_or(TranscriptQueueState { v: VERSION, sessions: Vec::new() });
-        Self { path, state: Mutex::new(state) }
+        let start = |read: Option<TranscriptQueueState>| {
+            let read = read.filter(|state| state.v == VERSION);
+            read.unwrap_or(TranscriptQueueState { v: VERSION, sessions: Vec::new() })
+        };
+        Self(SavedState::open(path, start))
     }
 
     /// Queues the sessions of these events, and saves the queue.
     pub fn record_events(&self, events: &[Event]) -> Result<(), HomeError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let mut is_changed = false;
         for event in events {
             is_changed |= state.record_event(event);
         }
         state.evict_oldest();
-        if is_changed { self.save(&state) } else { Ok(()) }
+        if is_changed { self.0.save(&state) } else { Ok(()) }
     }
 
     /// Returns the next session to read. `is_exiting` includes sessions that are not idle yet.
     pub fn next(&self, now_ms: u64, idle: Duration, is_exiting: bool) -> Option<QueuedSession> {
-        let state = self.lock();
+        let state = self.0.lock();
         let is_ready = |queued: &&QueuedSession| queued.is_ready(now_ms, idle, is_exiting);
         state
             .sessions
@@ -116,7 +113,7 @@ impl TranscriptQueue {
         files: Vec<FileState>,
         now_ms: u64,
     ) -> Result<(), HomeError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let Some(queued) = state.find(&read.agent, &read.session) else { return Ok(()) };
         let is_changed = queued.is_due || queued.files != files;
         // Events that arrived meanwhile may not be in the transcript yet.
@@ -124,24 +121,16 @@ impl TranscriptQueue {
         queued.files = files;
         queued.looked_ms = now_ms;
         queued.held_until_ms = 0;
-        if is_changed { self.save(&state) } else { Ok(()) }
+        if is_changed { self.0.save(&state) } else { Ok(()) }
     }
 
     /// Delays the session: its transcript is being written, or cannot be read.
     pub fn postpone(&self, session: &QueuedSession, now_ms: u64, wait_ms: u64) {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         if let Some(queued) = state.find(&session.agent, &session.session) {
             queued.looked_ms = now_ms;
             queued.held_until_ms = now_ms.saturating_add(wait_ms.min(RETRY_MS));
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, TranscriptQueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn save(&self, state: &TranscriptQueueState) -> Result<(), HomeError> {
-        write_atomic(&self.path, &serde_json::to_vec(state).unwrap_or_default())
     }
 }
 

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use tome_engine::triggers::{self, DueInjection};
 use tome_engine::{
     InjectionText, Injector, PLAN_TOKENS_MAX, PromptHint, StartKind, StartParts, StartRequest,
-    TokenBudget, render_nudge, render_plan_lessons, render_resume,
+    TokenBudget, render_plan_lessons, render_resume, render_short_injection,
     render_start as render_start_text,
 };
 use tome_home::HomeError;
@@ -21,8 +21,8 @@ use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::recall_status;
 use crate::daemon::grpc_status::status_of;
 
-/// Token budget of a nudge.
-const NUDGE_TOKENS_MAX: u64 = 400;
+/// Token budget of a trigger text without lessons.
+const TRIGGER_TOKENS_MAX: u64 = 400;
 /// The agent reports why a session starts; its word is cut to this size.
 const REASON_BYTES_MAX: usize = 40;
 
@@ -89,7 +89,7 @@ impl InjectionsService {
                 injections.extend(self.compose_start(request).await?);
             }
             (EventKind::UserMessage, due) => {
-                injections.extend(self.compose_nudge(request, due).await?);
+                injections.extend(self.compose_trigger_text(request, due).await?);
                 // Lessons for a plan suffice: no hints on top of them.
                 if !injections.iter().any(|one| one.reason == "replan")
                     && let Some(event) = triggered.event
@@ -101,7 +101,7 @@ impl InjectionsService {
                 injections.extend(self.compose_subagent(request).await?);
             }
             (_, due) => {
-                injections.extend(self.compose_nudge(request, due).await?);
+                injections.extend(self.compose_trigger_text(request, due).await?);
                 if injections.is_empty() {
                     injections.extend(self.compose_decision(request).await?);
                 }
@@ -210,7 +210,7 @@ impl InjectionsService {
     }
 
     /// Composes the text that a trigger requests.
-    async fn compose_nudge(
+    async fn compose_trigger_text(
         &self,
         request: &Arc<HookRequest>,
         due: Option<DueInjection>,
@@ -233,7 +233,7 @@ impl InjectionsService {
                 let lessons = lessons?.unwrap_or_default();
                 render_plan_lessons(&lessons, &words, request.budget_of(PLAN_TOKENS_MAX))
             }
-            _ => render_nudge(reason, &words, request.budget_of(NUDGE_TOKENS_MAX)),
+            _ => render_short_injection(reason, &words, request.budget_of(TRIGGER_TOKENS_MAX)),
         };
         Ok(text.map(|text| ComposedInjection {
             due: Some(due),

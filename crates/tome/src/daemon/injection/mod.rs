@@ -1,5 +1,5 @@
 //! The gRPC service for injections. A hook has a deadline: parts that are not ready by then are
-//! left out. A hint or nudge that was left out may come with the next prompt, tool result or stop;
+//! left out. A hint or trigger text that was left out may come with the next prompt, tool result or stop;
 //! one that was handed over never comes again. The hook's event is already stored when it sends
 //! this request, unless it announces a tool call, which is not stored.
 

@@ -10,13 +10,14 @@
 //! attempt is counted before it starts, so that one interrupted by a crash counts.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tome_home::{HomeError, write_atomic};
+use tome_home::HomeError;
 use tome_model::{Event, EventKind, Millis};
 use tome_proto::v1;
+
+use crate::daemon::saved_state::SavedState;
 
 /// Attempts per session before it is abandoned.
 const ATTEMPTS_MAX: u32 = 2;
@@ -123,40 +124,35 @@ struct LastReflection {
 }
 
 /// The waiting sessions, and the outcomes of others.
-pub struct ReflectionQueue {
-    path: PathBuf,
-    state: Mutex<ReflectionQueueState>,
-}
+pub struct ReflectionQueue(SavedState<ReflectionQueueState>);
 
 impl ReflectionQueue {
     /// Reads the file; a missing or unreadable one starts an empty queue.
     pub fn open(path: PathBuf) -> Self {
-        let bytes = std::fs::read(&path).ok();
-        let state = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        Self { path, state: Mutex::new(state) }
+        Self(SavedState::open(path, Option::unwrap_or_default))
     }
 
     /// Queues the sessions of a store's new events, given in order of arrival, and saves the queue.
     pub fn record_events(&self, store: &Path, events: &[(u64, Event)]) -> Result<(), HomeError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         let mut is_changed = false;
         for (seq, event) in events {
             is_changed |= state.record_event(store, *seq, event);
         }
         state.evict_oldest();
-        if is_changed { self.save(&state) } else { Ok(()) }
+        if is_changed { self.0.save(&state) } else { Ok(()) }
     }
 
     /// The store of the next session to reflect on, if one is due.
     pub fn next_store(&self, now: &Conditions<'_>) -> Option<PathBuf> {
-        let state = self.lock();
+        let state = self.0.lock();
         state.sessions.iter().find(|one| one.is_due(now)).map(|one| one.store.clone())
     }
 
     /// Returns the next session to reflect on, with the attempt already counted. Abandons sessions
     /// without attempts left, and drops those that are too old.
     pub fn begin_next(&self, now: &Conditions<'_>) -> Result<Option<WaitingSession>, HomeError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.sessions.retain(|session| now.ms.saturating_sub(session.last_ms) <= HELD_MAX_AGE_MS);
         let is_exhausted =
             |session: &WaitingSession| session.tries >= ATTEMPTS_MAX && !session.is_held(now);
@@ -198,7 +194,7 @@ impl ReflectionQueue {
     ) -> Result<(), HomeError> {
         let mut next = state.clone();
         change(&mut next);
-        let saved = self.save(&next);
+        let saved = self.0.save(&next);
         if saved.is_ok() {
             *state = next;
         } else if let Some(waiting) = state.find(&session.project, &session.session) {
@@ -214,9 +210,9 @@ impl ReflectionQueue {
         outcome: AttemptOutcome,
         now_ms: u64,
     ) -> Result<(), HomeError> {
-        let mut state = self.lock();
+        let mut state = self.0.lock();
         state.finish(attempted, outcome, now_ms);
-        self.save(&state)
+        self.0.save(&state)
     }
 
     /// Records a reflection that a user requested.
@@ -234,12 +230,12 @@ impl ReflectionQueue {
         let is_waiting = |one: &WaitingSession| {
             one.has_new_activity() && one.hold.is_none() && (one.is_over() || now.idle.is_some())
         };
-        self.lock().sessions.iter().any(is_waiting)
+        self.0.lock().sessions.iter().any(is_waiting)
     }
 
     /// The state of the queue; `None` if it was never used.
     pub fn status(&self, is_on: bool) -> Option<v1::ReflectionStatus> {
-        let state = self.lock();
+        let state = self.0.lock();
         let waiting = state.sessions.iter().filter(|one| one.has_new_activity()).count() as u64;
         let has_any = waiting + state.done + state.skipped > 0 || state.failure.is_some();
         (is_on || has_any).then(|| {
@@ -262,14 +258,6 @@ impl ReflectionQueue {
                 left: state.left.iter().map(AbandonedSession::to_wire).collect(),
             }
         })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ReflectionQueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn save(&self, state: &ReflectionQueueState) -> Result<(), HomeError> {
-        write_atomic(&self.path, &serde_json::to_vec(state).unwrap_or_default())
     }
 }
 

@@ -19,7 +19,7 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "codex",
     title: "Codex",
     program: "codex",
-    traces: |environment| vec![config_folder(environment)],
+    traces: |environment| vec![codex_config_folder(environment)],
     install_files,
     bundle,
     allows_comments: false,
@@ -27,7 +27,7 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
         skill_folders_with_shared(
             environment,
             &[".codex/skills"],
-            &[config_folder(environment).join("skills")],
+            &[codex_config_folder(environment).join("skills")],
         )
     },
     manual_steps: &[
@@ -50,12 +50,12 @@ const HOOK_EVENTS: [(&str, u32); 8] = [
     ("SessionEnd", 3),
 ];
 
-fn config_folder(environment: &Environment<'_>) -> PathBuf {
+pub fn codex_config_folder(environment: &Environment<'_>) -> PathBuf {
     environment.folder_or_default("CODEX_HOME", ".codex")
 }
 
 fn install_files(environment: &Environment<'_>) -> Vec<InstallFile> {
-    let own_folder = environment.project_or_user(".codex", config_folder(environment));
+    let own_folder = environment.project_or_user(".codex", codex_config_folder(environment));
     let line = environment.launch.shell_line(&["hook", "codex"]);
     let (program, args) = (
         environment.launch.program.clone(),

@@ -16,6 +16,7 @@ use super::{
     Environment, InstallFile, LaunchCommand, OWNERSHIP_MARK, PLUGIN_README, SKILL_FILE,
     render_skill,
 };
+pub use codex::codex_config_folder;
 pub use opencode::{PLUGIN_PACKAGE as OPENCODE_PACKAGE, plugin_package_folder};
 
 /// One coding agent, as seen by setup.
@@ -58,6 +59,16 @@ pub static INTEGRATIONS: [&AgentIntegration; 5] = [
     &copilot::INTEGRATION,
     &opencode::INTEGRATION,
 ];
+
+/// Such as `Claude Code, Codex and Gemini CLI`.
+pub fn name_agents(agents: &[&'static AgentIntegration]) -> String {
+    let titles: Vec<&str> = agents.iter().map(|agent| agent.title).collect();
+    match titles.as_slice() {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
 
 impl AgentIntegration {
     /// Returns the agent's executable, or else a file or folder that it created.

@@ -43,8 +43,12 @@ fn lesson_block(lesson: &RecalledLesson) -> TextBlock {
     TextBlock::from_text(&head, body, format!("memory_read {} with scope coder", lesson.path))
 }
 
-/// A short text of Tome's own, such as a request to store, between the marks.
-pub fn render_nudge(kind: &'static str, words: &str, budget: TokenBudget) -> Option<InjectionText> {
-    let frame = TextFrame { kind, above: vec![words.to_owned()], below: Vec::new() };
+/// Puts a short text of Tome's own, such as a request to store, between the marks.
+pub fn render_short_injection(
+    kind: &'static str,
+    text: &str,
+    budget: TokenBudget,
+) -> Option<InjectionText> {
+    let frame = TextFrame { kind, above: vec![text.to_owned()], below: Vec::new() };
     compose(&frame, &[], budget)
 }

@@ -1,6 +1,6 @@
 //! Chooses the title of a segment. In order of preference: the heading of a plan, a pull request, a commit's
 //! subject, a rebase, the request that the segment continues, a request that stands by itself, the agent's own
-//! summary, the branch in words, a name that the agent gave its work, any other request, a result that is told,
+//! summary, the branch in words, a name that the agent gave its work, any other request, a result that is shown,
 //! changed files. The result of a command is never a title.
 //!
 //! Readers who marked the texts that they would accept as titles of 250 sessions and parts of sessions found
@@ -17,7 +17,7 @@ use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
 use crate::extract::facts::segment_facts::SegmentFacts;
 use crate::extract::git::commits::{MadeCommit, NamedPull};
 use crate::extract::language::clause::{
-    capitalize, is_balanced, is_long_title, is_main_clause, render_title,
+    capitalize, is_balanced, is_long_title, is_main_clause, shorten_to_title,
 };
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::base_name;
@@ -51,7 +51,7 @@ pub(crate) const FROM_TASK: u32 = 475;
 /// A result that may be no more than a detail.
 pub(crate) const FROM_RESULT: u32 = 180;
 const FROM_EARLIER_REQUEST: u32 = 150;
-/// A request that says less than this does not name what it wants.
+/// A request with a lower weight does not name its subject.
 const SPECIFIC_MIN: u32 = 4;
 pub(crate) const FROM_FILES: u32 = 50;
 
@@ -123,7 +123,7 @@ pub(crate) fn build_title(text: &str, source: u32, evidence: Vec<Evidence>) -> O
     DraftFact::new(FactKind::Title, &text, source, evidence)
 }
 
-/// Subjects of commits that say nothing about the work.
+/// Subjects of commits that do not describe the work.
 pub(crate) fn is_chore(subject: &str) -> bool {
     #[rustfmt::skip]
     const CHORES: &[&str] = &[
@@ -136,7 +136,7 @@ pub(crate) fn is_chore(subject: &str) -> bool {
     words < 2 || is_ceremony(subject) || words <= 4 && begins_with_any(subject, CHORES)
 }
 
-/// Whether a commit only moves the work along: a merge, a new run of a pipeline.
+/// Whether a commit is a formality: a merge, work in progress, a new run of a pipeline.
 pub(crate) fn is_ceremony(subject: &str) -> bool {
     #[rustfmt::skip]
     const CEREMONIES: &[&str] = &[
@@ -159,7 +159,7 @@ fn commit_type(subject: &str) -> Option<&str> {
     (TYPES.contains(&name) && !head.contains(' ')).then_some(name)
 }
 
-/// Commits of lower rank say more about the work.
+/// Commits of lower rank describe the work better.
 fn rank_commit_type(subject: &str) -> u8 {
     match commit_type(&subject.to_lowercase()) {
         Some("chore" | "ci" | "build" | "style" | "docs" | "release" | "test") => 1,
@@ -206,8 +206,8 @@ enum TitleScope {
     Session,
 }
 
-/// The title that the agent gave the session itself. Agents make it of the first words, and it may be
-/// about nothing that was done.
+/// The title that the agent gave the session itself. Agents derive it from the first words, and it may be
+/// unrelated to the work.
 fn title_from_summary(
     turns: &[Turn<'_>],
     events: &[Event],
@@ -246,7 +246,7 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     build_title(&text, FROM_PULL, evidence)
 }
 
-/// The commit that a rebase made again, if there was only one.
+/// The rebased commit, if there was only one.
 fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let commit = turns.iter().rev().find_map(|turn| turn.rebase.as_ref()?.commit.as_ref())?;
     let text = format!("Rebase: {}", plain_text(commit.subject));
@@ -296,7 +296,7 @@ fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, one_in: usize) ->
             add(&base_name(file.path).replace('_', " "));
         }
     }
-    // People speak of branches whatever they are about.
+    // People mention branches whatever their subject is.
     let is_telling = |word: &String| !word.starts_with("branch");
     let words: Vec<String> = TermSet::from_text(title).into_terms().filter(is_telling).collect();
     let named = words.iter().filter(|word| terms.contains(*word)).count();
@@ -349,28 +349,28 @@ pub(crate) fn is_report(text: &str) -> bool {
     is_latin && begins && !is_wish && !text.ends_with('?')
 }
 
-/// The request before the segment, if the segment only continues it. Its evidence is what was done.
+/// The request before the segment, if the segment only continues it. The work is its evidence.
 fn title_from_earlier_request(
     request: &Event,
     events: &[Event],
     turns: &[Turn<'_>],
 ) -> Option<DraftFact> {
     let request = parse_request(0, &request.text)?;
-    // A segment with a prompt of its own continues an earlier one only if that says nothing: "yes", "b".
+    // A segment with a prompt of its own continues an earlier one only if that prompt is uninformative: "yes", "b".
     if events.iter().any(changes_subject) {
         return None;
     }
     let evidence = first_evidence(events, turns)?;
-    build_title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
+    build_title(&shorten_to_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
 }
 
-/// Whether an event is a prompt that wants something else than the one before it: no mere "yes", "continue".
+/// Whether an event is a prompt with a request of its own: no mere "yes", "continue".
 pub(crate) fn changes_subject(event: &Event) -> bool {
     let says = || parse_request(0, &event.text).is_some_and(|request| request.weight > 1);
     is_prompt(event) && (event.text.trim_start().starts_with('/') || says())
 }
 
-/// Whether an event is a prompt that says what is wanted, without the conversation around it.
+/// Whether an event is a prompt that states a request, understandable without the conversation around it.
 pub(crate) fn names_request(event: &Event) -> bool {
     let says = |request: &UserRequest<'_>| {
         request.is_sure

@@ -1,13 +1,13 @@
-//! The command lines of `tome memory`, `tome coder`, `tome tool` and `tome init`.
+//! The command line of `tome memory`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
 const MEMORY_HELP: &str = "\
-Notes are Markdown files. The path determines the kind: facts/user.md, episodes/2026-11.md, or a name
-such as auth.md for a typed note. You can edit the files with any program; the next command picks up the
-changes. `tome memory log` shows every version and who wrote it, `tome memory restore` restores any of
+Notes are Markdown files. The path determines the kind: facts/user.md, episodes/2026-11.md, or any other
+name, such as auth.md, for a note with a --type. You can edit the files with any program; the next command
+picks up the changes. `tome memory log` shows every version and who wrote it, `tome memory restore` restores any of
 them.";
 
 /// `tome memory`
@@ -196,122 +196,4 @@ pub struct DiffArgs {
     pub from: Option<String>,
     /// New version [default: the current one]
     pub to: Option<String>,
-}
-
-/// `tome coder …`
-#[derive(Debug, Subcommand)]
-pub enum CoderCommand {
-    /// Find up to three lessons that answer a question
-    Recall(CoderRecallArgs),
-    /// Store a lesson, following the store guide
-    #[command(after_help = STORE_HELP)]
-    Store(CoderStoreArgs),
-    /// List the files with lessons
-    #[command(visible_alias = "ls")]
-    List,
-    /// Print one file
-    Read(NotePathArgs),
-    /// Check every file against the store guide
-    Lint,
-    /// Reorganize the files without losing content
-    Tidy,
-    /// Print one of the guides that agents follow
-    Guide(GuideArgs),
-}
-
-const STORE_HELP: &str = "\
-A lesson (insight) is knowledge that applies to other projects too. Its type is episodic (what happened
-and what it taught), procedural (repeatable steps) or semantic (a principle). The content has 3 to 5
-sentences, the description one; one tag is success or failure, another the subject.
-`tome coder guide store` prints all rules. JSON for --file: one object with type, title, description,
-content and tags, or an array of up to three.";
-
-/// `tome coder recall`
-#[derive(Debug, Args)]
-pub struct CoderRecallArgs {
-    /// The question, in words
-    #[arg(value_name = "QUESTION")]
-    pub question: Vec<String>,
-    /// Search for keywords instead; give 3 to 8
-    #[arg(long, value_name = "WORD")]
-    pub keyword: Vec<String>,
-    /// Only this type (episodic, procedural, semantic); repeatable
-    #[arg(long = "type", value_name = "TYPE")]
-    pub types: Vec<String>,
-}
-
-/// `tome coder store`
-#[derive(Debug, Args)]
-pub struct CoderStoreArgs {
-    /// episodic, procedural or semantic
-    #[arg(long = "type", value_name = "TYPE")]
-    pub lesson_type: Option<String>,
-    /// A short title
-    #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
-    pub title: Option<String>,
-    /// One sentence
-    #[arg(long, value_name = "SENTENCE", allow_hyphen_values = true)]
-    pub description: Option<String>,
-    /// Three to five sentences
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    pub content: Option<String>,
-    /// Tag, with or without #; repeatable
-    #[arg(long, value_name = "TAG")]
-    pub tag: Vec<String>,
-    /// Topic folder below the folder of the type
-    #[arg(long, value_name = "FOLDER")]
-    pub topic: Option<String>,
-    /// Read lessons as JSON from this file; - for standard input
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with_all = ["lesson_type", "title", "description", "content", "tag", "topic"]
-    )]
-    pub file: Option<PathBuf>,
-}
-
-/// `tome coder guide`
-#[derive(Debug, Args)]
-pub struct GuideArgs {
-    /// The guide
-    pub which: GuideName,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GuideName {
-    Store,
-    Recall,
-}
-
-/// `tome tool`
-#[derive(Debug, Args)]
-pub struct ToolCommandArgs {
-    /// The tool; without it, all tools are listed
-    pub name: Option<String>,
-    /// Arguments as a JSON object; - for standard input [default: {}, or piped input]
-    #[arg(value_name = "JSON")]
-    pub arguments: Option<String>,
-    /// Act as this agent
-    #[arg(long, value_name = "NAME")]
-    pub agent: Option<String>,
-    /// Act in this session
-    #[arg(long, value_name = "ID")]
-    pub session: Option<String>,
-    /// This project, by name or folder [default: the current folder]
-    #[arg(long, value_name = "PROJECT")]
-    pub project: Option<PathBuf>,
-    /// List only this toolset: recall, notes, coder, contents, topics, anthropic
-    #[arg(long, value_name = "SET", conflicts_with = "name")]
-    pub toolset: Option<String>,
-}
-
-/// `tome init`
-#[derive(Debug, Args)]
-pub struct InitArgs {
-    /// Keep the notes in .memory/ in the repository, so that the team can commit them
-    #[arg(long)]
-    pub in_repo: bool,
-    /// This project, by name or folder [default: the current folder]
-    #[arg(long, value_name = "PROJECT")]
-    pub project: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! A browser at a terminal: reads keys, draws, sends requests, and leaves the terminal as it was.
+//! The event loop of a browser at a terminal: reads keys, draws, sends requests, and leaves the terminal as
+//! it was.
 
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::{Arc, mpsc};
@@ -15,12 +16,12 @@ use ratatui::{Terminal, TerminalOptions, Viewport};
 use crate::item::Item;
 use crate::mailbox::Mailbox;
 use crate::source::{BrowseSource, RequestKind};
-use crate::state::{Browser, BrowserSetup, Effect, Input, Leave};
+use crate::state::{BrowseExit, Browser, BrowserSetup, Effect, Input};
 use crate::view::draw;
 
 /// Work that needs the whole terminal.
 pub trait BrowseActions {
-    /// Opens an entry in the reader and waits until it is closed.
+    /// Opens an item in the reader and waits until it is closed.
     fn read(&mut self, item: &Item);
     /// Opens a note in the editor and waits until it is closed.
     fn edit(&mut self, item: &Item);
@@ -34,7 +35,7 @@ pub fn run(
     source: &Arc<dyn BrowseSource>,
     actions: &mut dyn BrowseActions,
     wait_for_stop: impl FnOnce() + Send + 'static,
-) -> io::Result<Leave> {
+) -> io::Result<BrowseExit> {
     setup.size = ratatui::crossterm::terminal::size()?;
     restore_on_panic();
     let guard = TerminalGuard::enter()?;
@@ -55,18 +56,18 @@ pub fn run(
         wait_for_stop();
         let _ = stopped.send(Input::Stop);
     })?;
-    let mut session = Session { guard, actions, lists, previews, screen, left: None, inputs };
-    session.carry_out(effects, &mut browser)?;
+    let mut event_loop = EventLoop { guard, actions, lists, previews, screen, exit: None, inputs };
+    event_loop.run_effects(effects, &mut browser)?;
     // The thread that reads keys has its first permit.
-    while session.left.is_none() {
-        session.step(&mut browser, &permits)?;
+    while event_loop.exit.is_none() {
+        event_loop.step(&mut browser, &permits)?;
     }
-    Ok(session.left.unwrap_or(Leave::Quit))
+    Ok(event_loop.exit.unwrap_or(BrowseExit::Quit))
 }
 
-/// Clears the screen to draw on it. A change of its size needs another one: with a fixed size nothing
-/// asks the terminal for the position of the cursor, which not all of them tell, and whose answer the
-/// thread that reads keys would take.
+/// Clears the screen and creates a terminal of fixed size; after a resize, create a new one. A viewport that
+/// resizes itself would query the cursor position, which some terminals do not report and whose reply the
+/// thread that reads keys would swallow.
 fn open_screen((columns, rows): (u16, u16)) -> io::Result<BrowserTerminal> {
     execute!(io::stdout(), Clear(ClearType::All))?;
     let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
@@ -100,22 +101,21 @@ fn read_keys(inbox: mpsc::Sender<Input>) -> io::Result<mpsc::Sender<()>> {
     Ok(permits)
 }
 
-/// A browser that runs.
-struct Session<'a> {
+struct EventLoop<'a> {
     guard: TerminalGuard,
     actions: &'a mut dyn BrowseActions,
     lists: Mailbox,
     previews: Mailbox,
     screen: BrowserTerminal,
-    left: Option<Leave>,
+    exit: Option<BrowseExit>,
     inputs: mpsc::Receiver<Input>,
 }
 
-impl Session<'_> {
+impl EventLoop<'_> {
     /// Takes the next input, and those that have arrived meanwhile, and draws.
     fn step(&mut self, browser: &mut Browser, permits: &mpsc::Sender<()>) -> io::Result<()> {
         let Ok(first) = self.inputs.recv() else {
-            self.left = Some(Leave::Stopped);
+            self.exit = Some(BrowseExit::Stopped);
             return Ok(());
         };
         let mut next = Some(first);
@@ -125,8 +125,8 @@ impl Session<'_> {
                 self.screen = open_screen((columns, rows))?;
             }
             let effects = browser.update(input);
-            self.carry_out(effects, browser)?;
-            if self.left.is_some() {
+            self.run_effects(effects, browser)?;
+            if self.exit.is_some() {
                 return Ok(());
             }
             if is_event {
@@ -138,7 +138,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn carry_out(&mut self, effects: Vec<Effect>, browser: &mut Browser) -> io::Result<()> {
+    fn run_effects(&mut self, effects: Vec<Effect>, browser: &mut Browser) -> io::Result<()> {
         for effect in effects {
             match effect {
                 Effect::Request(request) => match request.kind {
@@ -148,20 +148,20 @@ impl Session<'_> {
                     }
                 },
                 Effect::Read(item) => {
-                    self.hand_over(browser, false, |actions| actions.read(&item))?;
+                    self.lend_terminal(browser, false, |actions| actions.read(&item))?;
                 }
                 Effect::Edit(item) => {
-                    self.hand_over(browser, true, |actions| actions.edit(&item))?;
+                    self.lend_terminal(browser, true, |actions| actions.edit(&item))?;
                 }
                 Effect::Copy(text) => copy_to_clipboard(&text)?,
-                Effect::Leave(how) => self.left = Some(how),
+                Effect::Exit(exit) => self.exit = Some(exit),
             }
         }
         Ok(())
     }
 
-    /// Gives the terminal to another program for a while.
-    fn hand_over(
+    /// Lends the terminal to another program until it returns.
+    fn lend_terminal(
         &mut self,
         browser: &mut Browser,
         is_changed: bool,
@@ -174,7 +174,7 @@ impl Session<'_> {
         self.screen = open_screen((columns, rows))?;
         let mut effects = browser.update(Input::Resize(columns, rows));
         effects.extend(browser.update(Input::Returned { is_changed }));
-        self.carry_out(effects, browser)
+        self.run_effects(effects, browser)
     }
 }
 

@@ -70,21 +70,21 @@ impl VectorFiles {
         let signs = file("signs", head.rows.checked_mul(layout.signs_bytes() as u64))?;
         let levels = file("levels", head.rows.checked_mul(layout.levels_bytes() as u64))?;
         let table = RowTable::new(layout);
-        let mut store = Self { folder: folder.to_owned(), table, log, signs, levels, head };
-        store.load_table()?;
-        store.remove_stale_files();
-        Ok(store)
+        let mut files = Self { folder: folder.to_owned(), table, log, signs, levels, head };
+        files.load_table()?;
+        files.remove_stale_files();
+        Ok(files)
     }
 
     fn load_table(&mut self) -> Result<(), FinderError> {
         let log_path = file_path(&self.folder, "log", self.head.generation);
         let log = read_range(&self.log, &log_path, 0, self.head.log_bytes)?;
-        let played = |range: Range<u64>| {
+        let read_log_range = |range: Range<u64>| {
             let (from, to) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
             log.get(from..to).map(<[u8]>::to_vec)
         };
         let problem = || damaged(&log_path, "is corrupt");
-        self.table.replay_log(&log, 0, &played).ok_or_else(problem)?;
+        self.table.replay_log(&log, 0, &read_log_range).ok_or_else(problem)?;
         drop(log);
         let signs_path = file_path(&self.folder, "signs", self.head.generation);
         let row_bytes = self.table.layout.signs_bytes() as u64;
@@ -116,7 +116,7 @@ impl VectorFiles {
         })
     }
 
-    /// Writes a commit atomically. Does not update memory; see `apply`.
+    /// Writes a commit atomically. Does not update the in-memory table; see [`Self::apply_commit`].
     pub(super) fn write_commit(
         &self,
         commit: &CommitBytes,
@@ -127,7 +127,7 @@ impl VectorFiles {
         Ok(head)
     }
 
-    /// Updates memory with a commit that has been written.
+    /// Updates the in-memory table with a commit that has been written.
     pub(super) fn apply_commit(
         &mut self,
         commit: &CommitBytes,
@@ -137,10 +137,10 @@ impl VectorFiles {
         self.head = head;
         let path = file_path(&self.folder, "log", self.head.generation);
         let file = &self.log;
-        let played =
+        let read_log_range =
             |range: Range<u64>| read_range(file, &path, range.start, range.end - range.start).ok();
-        let played = self.table.replay_log(&commit.log, from, &played);
-        played
+        self.table
+            .replay_log(&commit.log, from, &read_log_range)
             .and_then(|()| self.table.replay_rows(&commit.signs))
             .ok_or_else(|| damaged(&self.folder, "does not match the data just written"))
     }
@@ -184,13 +184,13 @@ impl VectorFiles {
     /// written.
     pub(super) fn is_intact(&self) -> bool {
         let layout = self.table.layout;
-        let is_long = |name: &str, bytes: u64| {
+        let has_length = |name: &str, bytes: u64| {
             std::fs::metadata(file_path(&self.folder, name, self.head.generation))
                 .is_ok_and(|file| file.is_file() && file.len() >= bytes)
         };
-        is_long("log", self.head.log_bytes)
-            && is_long("signs", self.head.rows * layout.signs_bytes() as u64)
-            && is_long("levels", self.head.rows * layout.levels_bytes() as u64)
+        has_length("log", self.head.log_bytes)
+            && has_length("signs", self.head.rows * layout.signs_bytes() as u64)
+            && has_length("levels", self.head.rows * layout.levels_bytes() as u64)
             && IndexHead::read(&self.folder).is_ok_and(|head| head == self.head)
     }
 
@@ -206,9 +206,9 @@ impl VectorFiles {
         for file in files.flatten() {
             let name = file.file_name();
             let Some(name) = name.to_str() else { continue };
-            let is_kind =
+            let is_index_file =
                 ["log-", "signs-", "levels-", "head.new"].iter().any(|kind| name.starts_with(kind));
-            if is_kind && !ours.iter().any(|ours| ours == name) {
+            if is_index_file && !ours.iter().any(|ours| ours == name) {
                 let _ = std::fs::remove_file(file.path());
             }
         }
