@@ -25,7 +25,6 @@ const STARTUP_DELAY: Duration = Duration::from_secs(1);
 /// Stores visited after the start, the most recently written first. The others are caught up with when
 /// they are opened.
 const STORES_AT_START_MAX: usize = 64;
-
 /// After this many new bytes the memory tables of the stores are flushed at the next visit.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
 
