@@ -6,7 +6,7 @@ use std::io::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::output::known_width;
-use crate::render::{DIM, RESET, one_line};
+use crate::render::{DIM, RESET, one_line, replace_control_chars};
 
 /// A column of a table does not shrink below this width.
 const COLUMN_MIN: usize = 6;
@@ -80,6 +80,44 @@ pub fn wrap_lines(text: &str, columns: usize) -> Vec<String> {
         lines.push(word.to_owned());
     }
     lines
+}
+
+/// Breaks a line of code into parts of at most `width` columns, between words where it can. What
+/// follows the first part is indented by two more columns than the line.
+pub fn wrap_code(line: &str, width: usize) -> Vec<String> {
+    let line = replace_control_chars(&line.replace('\t', "    "));
+    let indent = line.len() - line.trim_start_matches(' ').len();
+    let hang = " ".repeat((indent + 2).min(width / 2));
+    let (mut parts, mut rest) = (Vec::new(), line.as_str());
+    loop {
+        let lead = if parts.is_empty() { "" } else { hang.as_str() };
+        let room = width.saturating_sub(lead.len()).max(1);
+        if display_width(rest) <= room {
+            parts.push(format!("{lead}{rest}"));
+            return parts;
+        }
+        let (part, after) = rest.split_at(find_break(rest, room));
+        parts.push(format!("{lead}{}", part.trim_end()));
+        rest = after.trim_start();
+    }
+}
+
+/// Where to break a line that is wider than `room`: after the last space or mark in its second half,
+/// otherwise where it is full.
+fn find_break(line: &str, room: usize) -> usize {
+    let (mut used, mut full, mut best) = (0, 0, None);
+    for (at, c) in line.char_indices() {
+        used += display_width(c.encode_utf8(&mut [0; 4]));
+        if used > room && full > 0 {
+            break;
+        }
+        full = at + c.len_utf8();
+        let is_end = c == ' ' || ",;({[|&".contains(c);
+        if is_end && used * 2 > room {
+            best = Some(full);
+        }
+    }
+    best.unwrap_or(full)
 }
 
 /// Prints a text as wrapped lines of at most `width` columns: `label` before the first line, `indent`
@@ -203,6 +241,17 @@ fn fit_cell(cell: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_is_broken_between_words() {
+        let line = "    func read(name string, limit int) (string, error) {";
+        assert_eq!(
+            wrap_code(line, 30),
+            ["    func read(name string,", "      limit int) (string,", "      error) {"]
+        );
+        assert_eq!(wrap_code("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
+        assert_eq!(wrap_code("", 4), [""]);
+    }
 
     #[test]
     fn texts_are_cut_by_columns() {

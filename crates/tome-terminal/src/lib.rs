@@ -5,7 +5,7 @@
 //! | [`stdout`], [`stderr`] | writers that let no recorded text control the terminal |
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
-//! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`wrap_lines`], [`wrap_code`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
 //! | [`Column`], [`drop_columns`], [`print_columns`] | tables that leave out columns where it is narrow |
 //! | [`WrappedWriter`] | lines that hang below their label where they are too long |
 //! | [`Highlighter`] | the terms of a query, marked in a text |
@@ -27,7 +27,7 @@ pub use columns::{Column, drop_columns, print_columns, table_width};
 pub use highlight::Highlighter;
 pub use layout::{
     display_width, print_hanging, print_styled, print_table, print_table_within, truncate_end,
-    truncate_start, wrap_lines,
+    truncate_start, wrap_code, wrap_lines,
 };
 pub use outcome::{CommandError, Outcome};
 pub use output::{

@@ -60,10 +60,11 @@ pub use self::pages::work::{
     find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_own_request,
     strip_request,
 };
+pub use self::turns::prompt::is_prompt;
 pub use self::turns::reaction::skip_acknowledgment;
 pub use self::turns::request::describe_prompt;
 pub(crate) use self::turns::turn::find_changed_paths;
-pub use self::turns::turn::{cut_turns, is_prompt, is_task_list_tool};
+pub use self::turns::turn::{cut_turns, is_task_list_tool};
 
 /// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]

@@ -8,9 +8,8 @@ use tome_model::EventKind;
 
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
-use super::start_text::format_minute;
 use super::token_budget::TokenBudget;
-use crate::quote::{HitOrigin, classify_origin, name_speaker, quote_line};
+use crate::quote::{HitOrigin, classify_origin, format_minute, name_speaker, quote_line};
 use tome_recall::RecallHit;
 
 /// Limit of hints per prompt.

@@ -6,8 +6,9 @@ use tome_model::Millis;
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
-use super::start_text::{NoteLine, format_minute, index_line, session_block};
+use super::start_text::{NoteLine, index_line, session_block};
 use super::token_budget::TokenBudget;
+use crate::quote::format_minute;
 
 /// Changes since a session was last active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

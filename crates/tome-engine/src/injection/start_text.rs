@@ -1,14 +1,12 @@
 //! The start text of a session: rules, notes, the state of the last session, how to find more.
 
-use tome_model::Millis;
-
 use super::compose::{InjectionText, TextFrame, compose};
 use super::known::KnownFacts;
 use super::rules::memory_rules;
 use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
 use super::token_budget::TokenBudget;
-use crate::quote::quote_line;
+use crate::quote::{format_minute, quote_line};
 use crate::tools::CORE_TOOLS;
 
 /// The sources of a start text, as far as they were read in time.
@@ -376,11 +374,4 @@ pub(super) fn index_line(note: &NoteLine) -> TextBlock {
         format!(": {}", quote_line(&note.summary, LINE_CHARS_MAX))
     };
     TextBlock::from_line(&format!("- {}{name}{summary}", note.path))
-}
-
-/// A time in UTC, to the minute.
-pub(super) fn format_minute(at: Millis) -> String {
-    let text = at.to_string();
-    let day = text.get(..10).unwrap_or(&text);
-    format!("{day} {} UTC", text.get(11..16).unwrap_or_default())
 }

@@ -10,7 +10,7 @@ mod speaker;
 #[cfg(test)]
 mod tests;
 
-use tome_model::{INJECTION_CLOSE, INJECTION_OPEN};
+use tome_model::{INJECTION_CLOSE, INJECTION_OPEN, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
 
 pub use markers::neutralize_markers;
@@ -55,4 +55,11 @@ pub fn strip_fence(text: &str) -> &str {
 /// Renders a text on one line with markers broken, truncated to `chars_max` characters with `…`.
 pub(crate) fn quote_line(text: &str, chars_max: usize) -> String {
     truncate_chars(&neutralize_markers(&collapse_whitespace(text)), chars_max)
+}
+
+/// A time in UTC, to the minute.
+pub(crate) fn format_minute(at: Millis) -> String {
+    let text = at.to_string();
+    let day = text.get(..10).unwrap_or(&text);
+    format!("{day} {} UTC", text.get(11..16).unwrap_or_default())
 }

@@ -31,6 +31,7 @@ mod fields;
 mod gemini;
 mod hook_context;
 mod identity;
+mod injection_point;
 mod lenient_json;
 mod opencode;
 mod profile;
@@ -40,15 +41,17 @@ mod response;
 mod tests;
 mod tool_notice;
 pub mod transcript;
+pub mod transcript_record;
 
 use std::path::Path;
 
 use tome_model::{Agent, Draft, Millis};
 
 use hook_context::HookContext;
+pub use injection_point::InjectionPoint;
 use lenient_json::ParsedPayload;
 pub use profile::AgentProfile;
-pub use response::{InjectionPoint, build_response, max_text_bytes};
+pub use response::{build_response, max_text_bytes};
 pub use tool_notice::{ToolNotice, parse_tool_notice};
 
 /// The input of one run of a hook.

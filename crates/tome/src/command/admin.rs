@@ -11,7 +11,7 @@ use tome_terminal::{
     known_width, truncate_start,
 };
 
-use super::events::resolve_project;
+use super::project_scope::resolve_project;
 use super::{CommandContext, Outcome, damage, index_status};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;

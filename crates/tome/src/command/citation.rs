@@ -11,13 +11,13 @@ use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, format_counted, one_line};
 
-use super::events::resolve_project;
+use super::event_page::print_event;
 use super::project_name::ProjectNames;
-use super::project_scope::{refuse_several, refuse_without_project};
+use super::project_scope::{refuse_several, refuse_without_project, resolve_project};
 use super::screen::Screen;
 use super::session_lookup::{complete_session, shorten_session};
 use super::turn::TurnVerbosity;
-use super::{CommandContext, CommandError, Outcome, show, toc, turn};
+use super::{CommandContext, CommandError, Outcome, toc, turn};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
 
@@ -167,7 +167,7 @@ fn print_opened(
         }
         Some(Content::Event(event)) => {
             writeln!(out)?;
-            show::print_event(&mut out, screen, &event_from_wire(event)?, args.verbose)?;
+            print_event(&mut out, screen, &event_from_wire(event)?, args.verbose)?;
         }
         Some(Content::Foreign(text)) => {
             writeln!(out, "{DIM}this line was not written by Tome{RESET}\n")?;

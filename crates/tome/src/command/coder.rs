@@ -9,10 +9,9 @@ use tome_terminal::{
     replace_control_chars,
 };
 
-use super::notebook_client::{
-    NotebookCommands, parse_tool_result, print_with_newline, quote_shell, read_input,
-};
+use super::notebook_client::{NotebookCommands, parse_tool_result, print_with_newline, read_input};
 use super::screen::Screen;
+use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError, Outcome, memory};
 use crate::cli::coder::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
 

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeSet;
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::Result;
 use tome_contents::prompt_text;
-use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
 use tome_terminal::{
     DIM, RESET, display_width, format_count, one_line, truncate_end, truncate_start,
 };
 
-use super::project_name::{ProjectNames, find_typed_root, resolve_name};
+use super::project_name::ProjectNames;
+use super::project_scope::resolve_project;
 use super::session_lookup::{complete_session, find_session};
 use super::time_labels::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
@@ -104,16 +103,6 @@ fn resolve_project_filter(context: &CommandContext, args: &EventsArgs) -> Result
         return Ok(None);
     }
     resolve_project(context, args.project.as_deref())
-}
-
-/// Resolves the project of a folder, or the current project if it is known.
-pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
-    if let Some(folder) = folder {
-        let root = find_typed_root(&resolve_name(context, folder)?)?;
-        return Ok(Some(Projects::load(&context.settings.home).canonical_root(&root)));
-    }
-    let here = std::env::current_dir()?;
-    Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))
 }
 
 /// Prints the latest events, oldest first unless `--newest-first` is given.

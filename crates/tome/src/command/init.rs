@@ -8,8 +8,9 @@ use serde_json::json;
 use tome_proto::v1;
 use tome_terminal::{DIM, RESET, WrappedWriter, YELLOW, format_counted};
 
-use super::notebook_client::{NotebookCommands, absolute_folder, quote_shell};
+use super::notebook_client::{NotebookCommands, absolute_folder};
 use super::project_name::resolve_given;
+use super::shell_word::quote_shell;
 use super::{CommandContext, Outcome};
 use crate::cli::init::InitArgs;
 use crate::cli::memory::{NotebookArgs, ScopeName};

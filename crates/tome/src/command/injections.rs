@@ -8,8 +8,8 @@ use tome_model::{Agent, Millis};
 use tome_proto::{Client, v1};
 use tome_terminal::{DIM, RESET, WrappedWriter, YELLOW};
 
-use super::events::resolve_project;
 use super::project_name::{absolute_path, resolve_name};
+use super::project_scope::resolve_project;
 use super::screen::Screen;
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome};

@@ -18,8 +18,10 @@ mod demo;
 mod display_path;
 mod doctor;
 mod doctor_check;
+mod event_page;
 mod events;
 mod export;
+mod file_diff;
 mod generated_docs;
 mod import;
 mod index_status;
@@ -27,6 +29,7 @@ mod ingest;
 mod init;
 mod injections;
 mod instructions;
+mod json_fields;
 mod last_activity;
 mod mcp;
 mod memory;
@@ -51,6 +54,7 @@ mod session_page;
 mod session_target;
 mod sessions;
 mod setup;
+mod shell_word;
 mod show;
 mod start;
 mod status;
@@ -214,7 +218,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 fn refuse_project(command: &Command, project: &Path) -> CommandError {
     let name = format!("{command:?}");
     let name = name.split(['(', ' ']).next().unwrap_or_default().to_lowercase();
-    let project = notebook_client::quote_shell(&project.to_string_lossy());
+    let project = shell_word::quote_shell(&project.to_string_lossy());
     CommandError::bad_input("--project comes after the command")
         .with_hint(format!("tome {name} --project {project}"))
 }

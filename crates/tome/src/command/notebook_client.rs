@@ -12,6 +12,7 @@ use tome_terminal::{BOLD, RESET, format_counted};
 
 use super::project_name::{absolute_path, resolve_given};
 use super::session_lookup::complete_session;
+use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError};
 use crate::cli::memory::{NotebookArgs, ScopeName};
 use crate::connect::ConnectError;
@@ -273,13 +274,4 @@ pub fn print_text(text: &str) -> Result<()> {
 pub fn print_with_newline(text: &str) -> Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     print_text(&format!("{text}{end}"))
-}
-
-pub fn quote_shell(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use tome_home::{Projects, is_foreign_path, normalize_path, relative_folder, resolve_project_root};
 use tome_terminal::one_line;
 
-use super::notebook_client::quote_shell;
+use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError};
 
 const NAME_CHARS_MAX: usize = 60;

@@ -4,13 +4,23 @@
 use std::path::Path;
 
 use anyhow::Result;
+use tome_home::Projects;
 
-use super::events::resolve_project;
-use super::project_name::ProjectNames;
+use super::project_name::{ProjectNames, find_typed_root, resolve_name};
 use super::{CommandContext, CommandError};
 
 /// Projects that a refusal names.
 const NAMES_SHOWN: usize = 12;
+
+/// Resolves the project of a folder, or the current project if it is known.
+pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
+    if let Some(folder) = folder {
+        let root = find_typed_root(&resolve_name(context, folder)?)?;
+        return Ok(Some(Projects::load(&context.settings.home).canonical_root(&root)));
+    }
+    let here = std::env::current_dir()?;
+    Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))
+}
 
 /// The roots of the projects to read: that of `--project`, the current one, or all known ones.
 pub fn projects_in_scope(
@@ -24,6 +34,19 @@ pub fn projects_in_scope(
     let names = ProjectNames::load(context);
     let roots: Vec<String> = names.roots().map(str::to_owned).collect();
     if roots.is_empty() { Err(refuse_without_project(&names).into()) } else { Ok(roots) }
+}
+
+/// The project that a list is limited to; empty for all.
+pub fn project_or_all(
+    context: &CommandContext,
+    project: Option<&Path>,
+    is_all: bool,
+) -> Result<String> {
+    if is_all {
+        Ok(String::new())
+    } else {
+        Ok(resolve_project(context, project)?.unwrap_or_default())
+    }
 }
 
 /// The refusal of a command that reads one project, where several are known.

@@ -14,9 +14,9 @@ use tome_terminal::{
     print_table_within,
 };
 
-use super::notebook_client::quote_shell;
 use super::project_name::{ProjectNames, find_typed_root, refuse_unknown};
 use super::screen::Screen;
+use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::projects::{ProjectChange, ProjectsArgs};
 

@@ -12,7 +12,7 @@ use tome_terminal::{
     DIM, GREEN, RED, RESET, YELLOW, format_ago, format_count, format_counted, replace_control_chars,
 };
 
-use super::events::resolve_project;
+use super::project_scope::resolve_project;
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::reflect::ReflectArgs;

@@ -9,11 +9,12 @@ use serde_json::json;
 use tome_proto::v1;
 use tome_terminal::{DIM, RESET, WrappedWriter, can_pick, one_line, pick, truncate_end};
 
-use super::notebook_client::quote_shell;
 use super::project_name::ProjectNames;
+use super::project_scope::project_or_all;
 use super::screen::Screen;
+use super::session_lookup::list_sessions;
 use super::session_target::find_session_target;
-use super::sessions::{list_sessions, project_or_all};
+use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::sessions::ResumeArgs;
 

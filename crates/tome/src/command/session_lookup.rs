@@ -1,4 +1,4 @@
-//! Finds sessions by their ids or unique prefixes of them.
+//! Lists sessions, and finds them by their ids or unique prefixes of them.
 
 use std::path::Path;
 
@@ -6,9 +6,8 @@ use anyhow::Result;
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{format_counted, one_line, truncate_end};
 
-use super::events::resolve_project;
+use super::project_scope::resolve_project;
 use super::screen::Screen;
-use super::sessions::list_sessions;
 use super::{CommandContext, CommandError};
 use crate::connect::ConnectError;
 
@@ -41,6 +40,14 @@ pub fn load_session_page(
     project: Option<&Path>,
 ) -> Result<Option<v1::GetSessionResponse>> {
     get_session(context, id, project, false)
+}
+
+pub fn list_sessions(
+    context: &CommandContext,
+    request: &v1::ListSessionsRequest,
+) -> Result<v1::ListSessionsResponse> {
+    let list = async |client: &Client| client.list_sessions(request.clone()).await;
+    Ok(context.connector.call_blocking(list)?)
 }
 
 /// Completes the id of a session. An unknown id is returned unchanged.

@@ -11,7 +11,7 @@ use tome_recall::Citation;
 use tome_terminal::one_line;
 
 use super::citation::open_where_it_is;
-use super::events::resolve_project;
+use super::project_scope::resolve_project;
 use super::session_lookup::{find_session, refuse_unknown};
 use super::{CommandContext, CommandError, toc};
 use crate::connect::ConnectError;

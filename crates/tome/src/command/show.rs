@@ -1,21 +1,19 @@
 //! `tome show`: prints one session, event, node or source, or opens a citation.
 
-use std::io::Write;
-
 use anyhow::Result;
 use serde_json::json;
 use tome_model::{Event, Millis};
 use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET, WrappedWriter, one_line, replace_control_chars};
+use tome_terminal::{WrappedWriter, one_line};
 
-use super::events::resolve_project;
+use super::event_page::print_event;
+use super::project_scope::resolve_project;
 use super::screen::Screen;
-use super::session_lookup::{find_session, load_session_page, shorten_session};
+use super::session_lookup::{find_session, load_session_page};
 use super::session_page::show_page;
 use super::toc;
-use super::tool_text::{render_input, render_output};
-use super::{CommandContext, CommandError, Outcome, citation, time};
+use super::{CommandContext, CommandError, Outcome, citation};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
 
@@ -23,8 +21,6 @@ use crate::connect::ConnectError;
 const NOT_FOUND_CODE: u8 = 4;
 /// Characters of a session's id that screens print.
 const SESSION_PREFIX_CHARS: usize = 8;
-/// Characters shown of an id; the others only with `--verbose`.
-const ID_CHARS_SHOWN: usize = 12;
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
 
@@ -172,61 +168,4 @@ fn show_grip(
     let source = toc::ShownSource { grip: &grip, project: &expanded.project, before, from, after };
     toc::print_grip(&mut out, &Screen::new(context), &source, args.verbose)?;
     Ok(Outcome::Done)
-}
-
-/// Prints an event for people; ids, times and metadata whole if `is_verbose`.
-pub fn print_event(
-    out: &mut dyn Write,
-    screen: &Screen,
-    event: &Event,
-    is_verbose: bool,
-) -> std::io::Result<()> {
-    let mut field = |name: &str, value: &str| match value {
-        "" => Ok(()),
-        value => writeln!(out, "{DIM}{name:<9}{RESET}{value}"),
-    };
-    let shorten = |id: &str| {
-        let chars = if is_verbose { 200 } else { ID_CHARS_SHOWN };
-        one_line(id, 200).chars().take(chars).collect::<String>()
-    };
-    let format_at = |at: Millis| match is_verbose {
-        true => format!("{} {DIM}{at}{RESET}", time::format_local_time(at)),
-        false => screen.labels.format_date_hour(screen.now, at.0),
-    };
-    field("id", &shorten(event.id.as_str()))?;
-    field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
-    field("at", &format_at(event.at))?;
-    if event.arrived.distance_ms(event.at) >= 60_000 {
-        field("arrived", &format_at(event.arrived))?;
-    }
-    field("agent", &replace_control_chars(event.agent.as_str()))?;
-    if is_verbose {
-        field("session", &one_line(event.session.as_str(), 200))?;
-        field("project", &replace_control_chars(&event.project))?;
-        field("meta", &serde_json::to_string(&event.meta).unwrap_or_default())?;
-    } else {
-        field("session", &shorten_session(event.session.as_str()))?;
-        field("project", &screen.projects.name(&event.project))?;
-        let branch = event.meta.get("branch").and_then(serde_json::Value::as_str);
-        field("branch", &one_line(branch.unwrap_or_default(), 120))?;
-    }
-    if event.cwd != event.project {
-        field("folder", &screen.path(&event.cwd))?;
-    }
-    if let Some(tool) = &event.tool {
-        field("tool", &replace_control_chars(&tool.name))?;
-        print_section(out, "input", &render_input(&tool.input))?;
-        print_section(out, "output", &render_output(tool, ""))?;
-    }
-    if !event.text.is_empty() {
-        writeln!(out, "\n{}", replace_control_chars(&event.text))?;
-    }
-    Ok(())
-}
-
-fn print_section(out: &mut dyn Write, name: &str, text: &str) -> std::io::Result<()> {
-    match text.trim_end() {
-        "" => Ok(()),
-        text => writeln!(out, "\n{DIM}{name}{RESET}\n{}", replace_control_chars(text)),
-    }
 }

@@ -5,7 +5,7 @@ use tome_contents::{PATH_FIELDS, read_tool_call, shorten_path};
 use tome_model::{Event, Tool};
 use tome_terminal::{display_width, one_line, truncate_end};
 
-use super::read::{COMPARED_LINES_MAX, EditLine, read_edits};
+use super::file_diff::{COMPARED_LINES_MAX, EditLine, read_edits};
 
 /// Fields of an output that hold its text; the first that has some is shown.
 const TEXT_FIELDS: [&str; 13] = [

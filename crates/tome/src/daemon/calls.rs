@@ -3,9 +3,6 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tonic::Status;
-
-use super::state::Daemon;
 
 /// The kind of a call. Each kind has its own limit, so that none can starve another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,37 +41,13 @@ impl CallLimits {
         }
     }
 
-    fn semaphore(&self, kind: CallKind) -> &Arc<Semaphore> {
+    pub fn semaphore(&self, kind: CallKind) -> &Arc<Semaphore> {
         match kind {
             CallKind::Ledger => &self.ledger,
             CallKind::Notebook => &self.notebook,
             CallKind::Recall => &self.recall,
             CallKind::Status => &self.status,
         }
-    }
-}
-
-impl Daemon {
-    /// Runs blocking work once a permit of its kind is free.
-    pub async fn run_blocking<T: Send + 'static>(
-        self: &Arc<Self>,
-        kind: CallKind,
-        work: impl FnOnce(&Arc<Self>) -> T + Send + 'static,
-    ) -> Result<T, Status> {
-        let guard = self.activity.begin();
-        let permit = Arc::clone(self.calls.semaphore(kind)).acquire_owned().await;
-        let permit = permit.map_err(|_| Status::unavailable("the daemon is stopping"))?;
-        let daemon = Arc::clone(self);
-        let done = tokio::task::spawn_blocking(move || {
-            // The thread holds the permit, not the call: the work continues after a caller gives
-            // up.
-            let (_guard, _permit) = (guard, permit);
-            work(&daemon)
-        });
-        done.await.map_err(|error| {
-            self.log.write(&format!("a call panicked: {error}"));
-            Status::internal("the daemon failed; see its log")
-        })
     }
 }
 

@@ -1,12 +1,10 @@
 //! Damage of stores and files: finding it for a status, full verification, and repair.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, Store, StoreMode};
-use tome_model::{Millis, SessionStats};
+use tome_model::SessionStats;
 use tome_proto::v1;
 
 use super::drain::drain;
@@ -18,24 +16,6 @@ const CHECK_INTERVAL_MS: u64 = 24 * 3_600_000;
 
 /// Stores up to this size are checked by the status call; larger ones in the background.
 const CHECK_INLINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
-
-/// The damage found by the last check of each store's files.
-#[derive(Default)]
-pub struct FileChecks(Mutex<HashMap<PathBuf, (Millis, Vec<Damage>)>>);
-
-impl FileChecks {
-    fn get(&self, path: &Path) -> Option<(Millis, Vec<Damage>)> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
-    }
-
-    fn set(&self, path: &Path, checked: Option<(Millis, Vec<Damage>)>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        match checked {
-            Some(checked) => known.insert(path.to_owned(), checked),
-            None => known.remove(path),
-        };
-    }
-}
 
 /// Checks the files of a store if the last check is too old.
 fn check_files(daemon: &Daemon, path: &Path) {

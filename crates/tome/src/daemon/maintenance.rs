@@ -7,10 +7,11 @@ mod tests;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::periodic_task::{run_periodically, run_task};
 use super::state::Daemon;
 use super::{
-    agent_transcripts, damage, deep_vectors, drain, losses, node_rewriter, reflect, remote_vectors,
-    scheduler,
+    agent_transcripts, damage, deep_vectors, drain, losses, reflect, remote_vectors, rewrite_nodes,
+    visit_stores,
 };
 use crate::platform;
 
@@ -31,30 +32,13 @@ pub async fn run(daemon: Arc<Daemon>) {
     tokio::join!(
         maintain_stores(Arc::clone(&daemon)),
         run_periodically(Arc::clone(&daemon), MAINTENANCE_INTERVAL, record_note_edits),
-        scheduler::run(Arc::clone(&daemon)),
+        visit_stores::run(Arc::clone(&daemon)),
         remote_vectors::run(Arc::clone(&daemon)),
         deep_vectors::run(Arc::clone(&daemon)),
-        node_rewriter::run(Arc::clone(&daemon)),
+        rewrite_nodes::run(Arc::clone(&daemon)),
         reflect::run(Arc::clone(&daemon)),
         agent_transcripts::run(daemon)
     );
-}
-
-/// Runs a task at an interval, one run at a time, until the daemon stops. Does not wait for the
-/// current run then.
-pub async fn run_periodically(daemon: Arc<Daemon>, interval: Duration, task: fn(&Daemon)) {
-    let mut tick = tokio::time::interval(interval);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = daemon.stop_requested() => return,
-            _ = tick.tick() => {}
-        }
-        tokio::select! {
-            () = daemon.stop_requested() => return,
-            () = run_task(&daemon, task) => {}
-        }
-    }
 }
 
 async fn maintain_stores(daemon: Arc<Daemon>) {
@@ -152,12 +136,6 @@ impl Idleness {
         (is_unused && self.can_restart && self.own_bytes > IDLE_MEMORY_MAX)
             .then_some("idle: stopping to return memory")
     }
-}
-
-async fn run_task(daemon: &Arc<Daemon>, task: fn(&Daemon)) {
-    let daemon = Arc::clone(daemon);
-    // A panic is logged by the thread; the task runs again later.
-    let _ = tokio::task::spawn_blocking(move || task(&daemon)).await;
 }
 
 /// Records edits that people made in open notebooks, so that each version is kept and the index is

@@ -1,117 +1,15 @@
-//! Language models in the daemon: the daily token budget, which all processes of the home share
-//! over gRPC, and the configured models.
-//!
-//! Today's usage is in `run/summarizer.json`, replaced after every call:
-//!
-//! `{"day":"2026-11-15","calls":4,"failures":1,"input_tokens":5210,"output_tokens":803,"last_failure":null}`
+//! Language models in the daemon: their usage and problems, and the gRPC service over which all processes of the
+//! home share one daily budget.
 
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use tome_llm::{
-    Budget, CallCost, CancelToken, ChatModel, CostEstimate, MeterSnapshot, MeterState,
-    ModelFailure, Reservation, TokenMeter,
-};
-use tome_model::Clock;
+use tome_llm::{Budget, CallCost, CostEstimate, ModelFailure, Reservation};
 use tome_proto::v1;
 use tome_proto::v1::models_server;
-use tome_recall::EndpointEmbedder;
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
-use super::node_rewriter::NodeRewriter;
 use super::state::Daemon;
-use crate::chat_model::build_chat_model;
-use crate::config::Settings;
-
-/// The daily token budget. Its state survives restarts.
-pub struct DailyBudget {
-    meter: TokenMeter,
-    daily_tokens: u64,
-    state_file: PathBuf,
-    /// Held while the state is written, so that a later state is not overwritten by an earlier one.
-    write_lock: Mutex<()>,
-    clock: Arc<dyn Clock>,
-}
-
-impl DailyBudget {
-    /// Continues from the saved state.
-    pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
-        let state_file = settings.home.run().join("summarizer.json");
-        let state = std::fs::read(&state_file).ok();
-        let state: MeterState =
-            state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-        let daily_tokens = settings.summarizer.daily_tokens;
-        Self {
-            meter: TokenMeter::new(Some(daily_tokens), state),
-            daily_tokens,
-            state_file,
-            write_lock: Mutex::default(),
-            clock: Arc::clone(clock),
-        }
-    }
-
-    /// Usage of today.
-    pub fn snapshot(&self) -> MeterSnapshot {
-        self.meter.snapshot(&self.clock.today())
-    }
-}
-
-impl Budget for DailyBudget {
-    fn reserve(&self, day: &str, estimate: CostEstimate) -> Result<Reservation, ModelFailure> {
-        self.meter.reserve(day, estimate)
-    }
-
-    fn settle(&self, day: &str, reservation: &Reservation, spent: &CallCost) {
-        self.meter.settle(day, reservation, spent);
-        let _guard = self.write_lock.lock().unwrap_or_else(PoisonError::into_inner);
-        let state = serde_json::to_vec(&self.meter.state()).unwrap_or_default();
-        // Usage that cannot be written still counts until the daemon stops.
-        let _ = tome_home::write_atomic(&self.state_file, &state);
-    }
-}
-
-/// The daemon's conversation model.
-pub struct ChatHandle {
-    /// `Ok(None)` if no model is configured; an error if the configuration cannot work.
-    pub model: Result<Option<Arc<dyn ChatModel>>, ModelFailure>,
-    /// Cancels running requests when the daemon stops.
-    pub stop: CancelToken,
-}
-
-impl ChatHandle {
-    pub fn new(settings: &Settings, budget: &Arc<DailyBudget>, clock: &Arc<dyn Clock>) -> Self {
-        let stop = CancelToken::default();
-        Self { model: build_chat_model(settings, Arc::clone(budget), clock, &stop), stop }
-    }
-}
-
-/// The configured models, under one budget.
-pub struct ConfiguredModels {
-    pub budget: Arc<DailyBudget>,
-    /// Rewrites the built-in summaries of closed nodes.
-    pub rewriter: Option<Arc<NodeRewriter>>,
-    /// Holds conversations.
-    pub chat: ChatHandle,
-    /// Computes vectors.
-    pub remote: Option<Arc<EndpointEmbedder>>,
-}
-
-impl ConfiguredModels {
-    pub fn new(
-        settings: &Settings,
-        remote: Option<Arc<EndpointEmbedder>>,
-        clock: &Arc<dyn Clock>,
-    ) -> Self {
-        let budget = Arc::new(DailyBudget::new(settings, clock));
-        Self {
-            rewriter: NodeRewriter::new(settings, &budget, clock).map(Arc::new),
-            chat: ChatHandle::new(settings, &budget, clock),
-            budget,
-            remote,
-        }
-    }
-}
 
 /// Usage and problems of the models today; `None` if no model is configured or was used.
 pub fn model_meter(daemon: &Daemon) -> Option<v1::ModelMeter> {

@@ -1,5 +1,5 @@
-//! Rewrites the built-in summaries of closed nodes with a language model, if one is configured: in the
-//! background, one call at a time, within the daily budget.
+//! The language model that rewrites the built-in summaries of closed nodes, if one is configured,
+//! within the daily budget, and its state.
 //!
 //! The built-in summary stays as an earlier version. A model that is down, slow, over budget or
 //! returns nonsense is retried later.
@@ -9,11 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tome_contents::{
-    ModelSummarizer, ProjectNode, RewriteOutcome, SummaryError, list_nodes_to_rewrite, load_source,
-    rewrite_summary,
-};
-use tome_home::{HomeError, Store};
+use tome_contents::{ModelSummarizer, SummaryError};
 use tome_llm::{
     AnthropicModel, CancelToken, CommandLine, CommandModel, CommandSettings, LanguageModel,
     Metered, ModelEndpoint, ModelFailure, OpenAiModel, Retry, Retrying,
@@ -21,36 +17,29 @@ use tome_llm::{
 use tome_model::Clock;
 use tome_proto::v1;
 
-use super::models::DailyBudget;
-use super::state::Daemon;
+use super::daily_budget::DailyBudget;
 use crate::config::{Settings, SummarizerKind};
 use crate::model_key::KeySource;
 
-/// Interval of the check for nodes to rewrite.
-const REWRITE_INTERVAL: Duration = Duration::from_secs(2);
-/// Nodes per page.
-const PAGE_NODES: usize = 16;
-/// Attempts per node with an unusable response before it is left as it is.
-const NODE_ATTEMPTS_MAX: u32 = 3;
 /// Attempts per call, and the delay after the first.
 const CALL_ATTEMPTS_MAX: u32 = 3;
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
 /// The summarizer model and its state.
 pub struct NodeRewriter {
-    summarizer: Result<ModelSummarizer, String>,
-    name: String,
-    stop: CancelToken,
-    rewritten: AtomicU64,
+    pub summarizer: Result<ModelSummarizer, String>,
+    pub name: String,
+    pub stop: CancelToken,
+    pub rewritten: AtomicU64,
     backoff: Mutex<Backoff>,
 }
 
 /// Until when to wait, and failed attempts per node version.
 #[derive(Default)]
-struct Backoff {
+pub struct Backoff {
     until: Option<Instant>,
-    problem: String,
-    attempts: HashMap<String, u32>,
+    pub problem: String,
+    pub attempts: HashMap<String, u32>,
 }
 
 impl NodeRewriter {
@@ -103,64 +92,15 @@ impl NodeRewriter {
         }
     }
 
-    fn backoff(&self) -> std::sync::MutexGuard<'_, Backoff> {
+    pub fn backoff(&self) -> std::sync::MutexGuard<'_, Backoff> {
         self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_backing_off(&self) -> bool {
+    pub fn is_backing_off(&self) -> bool {
         self.backoff().until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// Rewrites the closed nodes of one store until none is left or the model must back off.
-    fn rewrite_store(&self, daemon: &Daemon, store: &Store) -> Result<(), HomeError> {
-        let Ok(summarizer) = &self.summarizer else { return Ok(()) };
-        let mut after = None;
-        loop {
-            let page = list_nodes_to_rewrite(store, after.as_deref(), PAGE_NODES)?;
-            for node in &page.nodes {
-                if self.is_backing_off() || daemon.is_stopping() {
-                    return Ok(());
-                }
-                self.rewrite_node(daemon, store, summarizer, node)?;
-            }
-            after = page.more_after;
-            if after.is_none() {
-                return Ok(());
-            }
-        }
-    }
-
-    fn rewrite_node(
-        &self,
-        daemon: &Daemon,
-        store: &Store,
-        summarizer: &ModelSummarizer,
-        node: &ProjectNode,
-    ) -> Result<(), HomeError> {
-        let key = format!("{} {} {}", node.project, node.node.id, node.node.version);
-        if self.backoff().attempts.get(&key).is_some_and(|attempts| *attempts >= NODE_ATTEMPTS_MAX)
-        {
-            return Ok(());
-        }
-        let Some(source) = load_source(store, &daemon.settings.contents, node)? else {
-            return Ok(());
-        };
-        let summary = source.summarize(summarizer);
-        match summary {
-            Ok(summary) => {
-                let now = daemon.engine.clock().now();
-                let done = rewrite_summary(store, node, &source, summary, &self.name, now)?;
-                if matches!(done, RewriteOutcome::Version(_)) {
-                    self.rewritten.fetch_add(1, Ordering::Relaxed);
-                }
-                self.backoff().problem.clear();
-            }
-            Err(error) => self.back_off(key, &error),
-        }
-        Ok(())
-    }
-
-    fn back_off(&self, key: String, error: &SummaryError) {
+    pub fn back_off(&self, key: String, error: &SummaryError) {
         let mut backoff = self.backoff();
         backoff.problem = error.to_string();
         let pause = match error {
@@ -173,45 +113,6 @@ impl NodeRewriter {
             }
         };
         backoff.until = pause.and_then(|pause| Instant::now().checked_add(pause));
-    }
-}
-
-/// Rewrites summaries until the daemon stops.
-pub async fn run(daemon: Arc<Daemon>) {
-    let Some(rewriter) = daemon.models.rewriter.clone() else { return };
-    let mut tick = tokio::time::interval(REWRITE_INTERVAL);
-    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    loop {
-        tokio::select! {
-            () = daemon.stop_requested() => {
-                rewriter.stop.cancel();
-                return;
-            }
-            _ = tick.tick() => {}
-        }
-        if rewriter.is_backing_off() {
-            continue;
-        }
-        let (shared, thread_rewriter) = (Arc::clone(&daemon), Arc::clone(&rewriter));
-        let work = tokio::task::spawn_blocking(move || {
-            for store in shared.engine.stores().open_stores() {
-                if let Err(error) = thread_rewriter.rewrite_store(&shared, &store) {
-                    shared.log.write(&format!(
-                        "cannot rewrite the contents of {}: {error}",
-                        store.path().display()
-                    ));
-                }
-            }
-        });
-        tokio::select! {
-            () = daemon.stop_requested() => {
-                // The interrupted node keeps its built-in summary.
-                rewriter.stop.cancel();
-                return;
-            }
-            // A panic is logged by the thread.
-            _ = work => {}
-        }
     }
 }
 

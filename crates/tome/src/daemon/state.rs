@@ -12,16 +12,17 @@ use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::TimedCalls;
 use tome_ledger::AppendOutcome;
 use tome_model::{Clock, DeliveredDraft, Millis};
+use tonic::Status;
 
 use super::activity::Activity;
-use super::agent_transcripts::AgentTranscripts;
-use super::calls::CallLimits;
-use super::damage::FileChecks;
+use super::calls::{CallKind, CallLimits};
+use super::configured_models::ConfiguredModels;
+use super::file_checks::FileChecks;
 use super::log::Log;
-use super::models::ConfiguredModels;
-use super::reflect::Reflector;
-use super::remote_vectors;
+use super::reflector::Reflector;
+use super::remote_embedder;
 use super::scheduler::Scheduler;
+use super::transcript_queue::AgentTranscripts;
 use crate::config::Settings;
 
 /// The daemon's state: the engine over its home, and the server's own parts.
@@ -71,7 +72,7 @@ impl Daemon {
         log: Log,
         descriptors: u64,
     ) -> Result<Self> {
-        let remote = remote_vectors::build_embedder(&settings)?.map(Arc::new);
+        let remote = remote_embedder::build_embedder(&settings)?.map(Arc::new);
         let models = ConfiguredModels::new(&settings, remote.clone(), clock);
         let mut engine = Engine::open(
             EngineSettings {
@@ -167,6 +168,28 @@ impl Daemon {
             self.counters.last_arrived_ms.store(self.engine.clock().now().0, Ordering::Relaxed);
             self.scheduler.schedule_projects(roots);
         }
+    }
+
+    /// Runs blocking work once a permit of its kind is free.
+    pub async fn run_blocking<T: Send + 'static>(
+        self: &Arc<Self>,
+        kind: CallKind,
+        work: impl FnOnce(&Arc<Self>) -> T + Send + 'static,
+    ) -> Result<T, Status> {
+        let guard = self.activity.begin();
+        let permit = Arc::clone(self.calls.semaphore(kind)).acquire_owned().await;
+        let permit = permit.map_err(|_| Status::unavailable("the daemon is stopping"))?;
+        let daemon = Arc::clone(self);
+        let done = tokio::task::spawn_blocking(move || {
+            // The thread holds the permit, not the call: the work continues after a caller gives
+            // up.
+            let (_guard, _permit) = (guard, permit);
+            work(&daemon)
+        });
+        done.await.map_err(|error| {
+            self.log.write(&format!("a call panicked: {error}"));
+            Status::internal("the daemon failed; see its log")
+        })
     }
 
     /// Requests a stop.

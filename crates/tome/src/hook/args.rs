@@ -7,6 +7,9 @@ use tome_model::DeliveryId;
 
 use crate::config::ConfigFlags;
 
+/// Marks the process that reads the transcript.
+pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookCommandLine {
     pub flags: ConfigFlags,
@@ -53,7 +56,7 @@ pub fn parse_hook_command_line(args: &[String]) -> Option<HookCommandLine> {
             "--began" => parsed.started_ms = value().parse().ok(),
             "--delivery" => parsed.delivery = DeliveryId::parse(&value()).ok(),
             "--drafts" => parsed.has_drafts = true,
-            super::from_transcript::FROM_TRANSCRIPT_FLAG => parsed.from_transcript = true,
+            FROM_TRANSCRIPT_FLAG => parsed.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => parsed.positional.push(name.to_owned()),

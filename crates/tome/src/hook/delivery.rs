@@ -3,7 +3,7 @@
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use tome_engine::{Sealer, Spool};
@@ -14,6 +14,7 @@ use tome_redact::Redactor;
 
 use super::injection_request::{self, InjectionRequest};
 use super::ownership::DeliveryOwnership;
+use super::payload::HookWork;
 use super::{HookRun, copilot_hooks, from_transcript, lost};
 use crate::agents::{self, HookInput};
 use crate::capture_rules::CaptureRules;
@@ -26,14 +27,6 @@ const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
 const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// Bytes read from the end of a transcript to find the last turn.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
-
-/// The input of a hook.
-pub enum HookWork {
-    /// The agent's JSON.
-    Payload(Arc<Vec<u8>>),
-    /// The drafts that an earlier process parsed from it.
-    Drafts(Vec<DeliveredDraft>),
-}
 
 /// Messages from the worker to the main thread.
 pub enum WorkerMessage {

@@ -7,14 +7,11 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::args::HookCommandLine;
+use super::args::{FROM_TRANSCRIPT_FLAG, HookCommandLine};
 use super::deadlines::WaitClock;
 use super::payload::{self, PartialPayload};
 use super::{HookRun, new_delivery_id};
 use crate::agents::{self, HookInput};
-
-/// Marks the process that reads the transcript.
-pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
 
 /// Starts that process if the transcript will have more events. They form a separate delivery.
 pub fn start_transcript_reader(hook: &HookRun, input: &HookInput<'_>) {

@@ -32,10 +32,10 @@ use args::HookCommandLine;
 use deadlines::{
     BACKGROUND_DEADLINES, Deadlines, FOREGROUND_DEADLINES, START_DEADLINES, WaitClock,
 };
-use delivery::{HookWork, WorkerMessage, deliver};
+use delivery::{WorkerMessage, deliver};
 pub use injection_request::settings_to_wire;
 use ownership::DeliveryOwnership;
-use payload::PartialPayload;
+use payload::{HookWork, PartialPayload};
 
 /// Upper limit of `TOME_HOOK_PATIENCE`.
 const PATIENCE_MAX: u32 = 100;

@@ -17,14 +17,22 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use tome_engine::{parse_spool_line, render_spool_line};
+use tome_model::DeliveredDraft;
 
 use super::HookRun;
 use super::deadlines::WaitClock;
-use super::delivery::HookWork;
 use crate::platform;
 
 /// Cap on the payload; agents send far less in one step.
 const PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// The input of a hook.
+pub enum HookWork {
+    /// The agent's JSON.
+    Payload(Arc<Vec<u8>>),
+    /// The drafts that an earlier process parsed from it.
+    Drafts(Vec<DeliveredDraft>),
+}
 
 /// The bytes read so far.
 #[derive(Clone)]

@@ -16,10 +16,8 @@ use tome_home::{FinalLink, open_regular, read_regular, read_regular_text};
 use super::lines::{LINE_BYTES_MAX, LineReader};
 use super::sources::TranscriptSource;
 use super::{RecordSink, line_too_long_message, transcript_origin};
-use crate::agents::transcript::{
-    ChatHeader, GeminiChatReader, RecordOutcome, RecordOutcomes, RecordSkipReason, chat_folder_in,
-    parse_record,
-};
+use crate::agents::transcript::{ChatHeader, GeminiChatReader, chat_folder_in, parse_record};
+use crate::agents::transcript_record::{RecordOutcome, RecordOutcomes, RecordSkipReason};
 
 /// The marker beside the chats contains one path.
 const MARKER_BYTES_MAX: u64 = 16 * 1024;

@@ -32,7 +32,7 @@ use tome_model::{
 use tome_proto::limits;
 
 use crate::agents::AgentProfile;
-use crate::agents::transcript::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
+use crate::agents::transcript_record::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
 use crate::capture_rules::{CaptureRules, NotRecorded};
 
 use reader::SourceReader;

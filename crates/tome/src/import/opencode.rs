@@ -21,7 +21,8 @@ use tome_model::SessionId;
 
 use super::sources::TranscriptSource;
 use super::{RecordSink, transcript_origin};
-use crate::agents::transcript::{OpenCodeSession, RecordOutcome, RecordOutcomes, RecordSkipReason};
+use crate::agents::transcript::OpenCodeSession;
+use crate::agents::transcript_record::{RecordOutcome, RecordOutcomes, RecordSkipReason};
 
 /// Attempts to read a database that changes meanwhile.
 const READ_ATTEMPTS: usize = 3;

@@ -13,8 +13,10 @@ use super::sources::{TranscriptFormat, TranscriptSource};
 use super::{RecordSink, gemini, line_too_long_message, opencode, transcript_origin};
 use crate::agents::AgentProfile;
 use crate::agents::transcript::{
-    CopiedHistory, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptReader,
-    build_transcript_reader, parent_session_id, parse_record, record_fingerprint,
+    CopiedHistory, build_transcript_reader, parent_session_id, parse_record, record_fingerprint,
+};
+use crate::agents::transcript_record::{
+    RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptReader,
 };
 
 pub struct SourceReader {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::agents::transcript::RecordSkipReason;
+use crate::agents::transcript_record::RecordSkipReason;
 
 /// Damaged lines listed individually; the others are only counted.
 pub const DAMAGED_MAX: usize = 1_000;

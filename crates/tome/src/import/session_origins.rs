@@ -12,7 +12,7 @@ use tome_model::{Agent, Millis, SessionId};
 use super::RecordSink;
 use super::reader::SourceReader;
 use super::sources::TranscriptSource;
-use crate::agents::transcript::RecordOutcome;
+use crate::agents::transcript_record::RecordOutcome;
 
 #[derive(Debug, Default)]
 pub struct SessionOrigins(HashMap<(Agent, SessionId), (Millis, String)>);

@@ -14,7 +14,8 @@ use tome_engine::Sealer;
 use tome_model::{Agent, Draft, Event, EventId, EventKind, Identity, Millis, Tool};
 
 use crate::agents::AgentProfile;
-use crate::agents::transcript::{SCRIPT_START_META_KEY, canonical_tool_name};
+use crate::agents::transcript::canonical_tool_name;
+use crate::agents::transcript_record::SCRIPT_START_META_KEY;
 
 /// A hook runs within moments of its event, but the agent may write its transcript late.
 const MATCH_WINDOW_MS: u64 = 60_000;

@@ -30,9 +30,9 @@ pub use environment::{Environment, LaunchCommand};
 pub use install_file::{InstallContent, InstallFile, McpServerEntry};
 pub use plan::{FilePlan, PlannedEdit, SetupPlan, apply_plan, build_plan};
 pub use plugins::write_bundles;
-pub use skills::{SKILL_FILE, redundant_copies};
+pub use skills::redundant_copies;
 pub use texts::{
-    ArgumentHint, COMMANDS, OWNERSHIP_MARK, PLUGIN_README, render_navigator,
+    ArgumentHint, COMMANDS, OWNERSHIP_MARK, PLUGIN_README, SKILL_FILE, render_navigator,
     render_opencode_plugin, render_skill,
 };
 pub use trust::{HookTrust, read_codex_trust};

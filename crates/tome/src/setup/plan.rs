@@ -62,7 +62,8 @@ pub fn build_plan(
     for client in clients {
         for mut part in (client.install_files)(environment) {
             if part.path.ends_with(SKILL_FILE) {
-                match skills::choose_skill_file(client, environment, part.path, &plan.files) {
+                let is_planned = |path: &PathBuf| plan.files.iter().any(|file| file.path == *path);
+                match skills::choose_skill_file(client, environment, part.path, is_planned) {
                     Some(path) => part.path = path,
                     None => continue,
                 }

@@ -8,21 +8,18 @@ use std::path::{Path, PathBuf};
 use tome_home::{FinalLink, open_regular};
 
 use super::integration::{AgentIntegration, INTEGRATIONS};
-use super::{Environment, FilePlan, OWNERSHIP_MARK};
-
-/// Path within a skills folder.
-pub const SKILL_FILE: &str = "tome-memory/SKILL.md";
+use super::{Environment, OWNERSHIP_MARK, SKILL_FILE};
 
 /// Read limit for recognizing Tome's skill, which has about four kilobytes.
 const SKILL_BYTES_MAX: u64 = 64 * 1024;
 
-/// Chooses the file for an agent's skill, given its default and the files already planned. `None`
+/// Chooses the file for an agent's skill, given its default and which files are already planned. `None`
 /// if the agent already reads a copy outside the project.
 pub fn choose_skill_file(
     client: &AgentIntegration,
     environment: &Environment<'_>,
     default: PathBuf,
-    planned: &[FilePlan],
+    is_planned: impl Fn(&PathBuf) -> bool,
 ) -> Option<PathBuf> {
     if environment.project.is_some()
         && find_copies(client, &without_project(environment)).next().is_some()
@@ -31,7 +28,6 @@ pub fn choose_skill_file(
     }
     let files =
         || (client.skill_folders)(environment).into_iter().map(|folder| folder.join(SKILL_FILE));
-    let is_planned = |file: &PathBuf| planned.iter().any(|known| known.path == *file);
     files().find(is_planned).or_else(|| find_copies(client, environment).next()).or(Some(default))
 }
 

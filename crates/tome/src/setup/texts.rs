@@ -5,6 +5,8 @@ use serde_json::json;
 
 use super::LaunchCommand;
 
+/// Path of the skill within a skills folder.
+pub const SKILL_FILE: &str = "tome-memory/SKILL.md";
 /// The skill that explains how to search the memory.
 const SKILL: &str = include_str!("texts/skill.md");
 /// Its frontmatter description: tells the agent when to use it.

@@ -8,18 +8,14 @@ use std::collections::{HashMap, HashSet};
 
 use tome_text::{count_words, stem, tokenize};
 
-use crate::extract::answers::answer::{
-    begins_with_verdict, is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
+use crate::extract::answers::informative::{
+    is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
 };
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::answers::unfinished::instructs;
+use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
-
-/// Sentences with at least this score are good choices in three of four answers.
-pub(crate) const SURE: i32 = 290;
-/// The same for nine of ten.
-pub(crate) const VERY_SURE: i32 = 480;
 
 /// Characters of a prompt that are compared with the answer.
 const PROMPT_CHARS_MAX: usize = 4_000;

@@ -3,8 +3,7 @@
 use tome_text::count_words;
 
 use crate::extract::answers::answer::find_conclusion;
-use crate::extract::answers::answer_score::SURE;
-use crate::extract::answers::statement::{AnswerSentence, ListItem, end_lead, join_items};
+use crate::extract::answers::statement::{AnswerSentence, ListItem, SURE, end_lead, join_items};
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
 use crate::extract::language::text::to_lower;

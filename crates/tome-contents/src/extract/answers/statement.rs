@@ -11,6 +11,11 @@ use crate::extract::language::text::{
     begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case,
 };
 
+/// Sentences with at least this score are good choices in three of four answers.
+pub(crate) const SURE: i32 = 290;
+/// The same for nine of ten.
+pub(crate) const VERY_SURE: i32 = 480;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AnswerSentence<'a> {
     /// Verbatim: the sentence, and the first items of the list that it introduces.
@@ -316,9 +321,8 @@ fn strip_opening(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::end_lead;
+    use super::{SURE, end_lead};
     use crate::extract::answers::answer::{find_conclusion, find_statement};
-    use crate::extract::answers::answer_score::SURE;
     use crate::extract::language::prose::split_message;
 
     fn concluded(answer: &str, chars_max: usize) -> String {

@@ -1,9 +1,10 @@
-//! The judgments of an answer, and the rows of its tables that report what was done.
+//! The judgments of an answer and their labels, and the rows of its tables that report what was done.
 
 use tome_text::count_words;
 
-use crate::extract::answers::answer_score::VERY_SURE;
-use crate::extract::answers::statement::{AnswerSentence, ListItem, TEXT_CHARS_MAX, join_items};
+use crate::extract::answers::statement::{
+    AnswerSentence, ListItem, TEXT_CHARS_MAX, VERY_SURE, join_items,
+};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
 use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
 
@@ -12,6 +13,15 @@ use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
 const JUDGMENTS: &[&str] = &[
     "verdict", "final verdict", "overall verdict", "overall", "conclusion", "bottom line",
     "recommendation", "my recommendation", "decision", "结论", "結論", "вывод", "fazit",
+];
+
+/// Labels that agents put before a conclusion.
+#[rustfmt::skip]
+const VERDICTS: &[&str] = &[
+    "verdict", "conclusion", "root cause", "the root cause", "recommendation", "my recommendation",
+    "bottom line", "tl;dr", "in short", "result", "the fix", "the problem", "the issue", "the bug",
+    "the cause", "the reason", "answer", "short answer", "problem", "fix", "solution", "结论", "原因", "結論", "вывод", "причина",
+    "fazit", "ursache",
 ];
 
 /// The judgments of an answer, each with its heading if there are several.
@@ -97,4 +107,14 @@ pub(crate) fn find_fixed_row<'a>(parts: &MessageParts<'a>) -> Option<AnswerSente
         is_item: false,
         has_caveat: false,
     })
+}
+
+/// Removes the label before a conclusion: `Root cause: …`.
+pub(crate) fn strip_verdict(text: &str) -> &str {
+    strip_label(text, VERDICTS).unwrap_or(text)
+}
+
+/// Whether a text begins with a label such as `Root cause`.
+pub(crate) fn begins_with_verdict(text: &str) -> bool {
+    begins_with_any(text, VERDICTS)
 }

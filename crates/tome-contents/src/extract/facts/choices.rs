@@ -22,7 +22,8 @@ use crate::extract::language::prose::{MessageParts, SentenceShape};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, output_texts, plain_text, to_lower};
 use crate::extract::turns::reaction::{Reaction, skip_confirmation};
-use crate::extract::turns::request::{UserRequest, refers_by_number, refers_without_naming};
+use crate::extract::turns::reference::{refers_by_number, refers_without_naming};
+use crate::extract::turns::request::UserRequest;
 use crate::extract::turns::turn::Turn;
 
 const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];

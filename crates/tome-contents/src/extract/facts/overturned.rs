@@ -12,7 +12,8 @@ use crate::extract::language::orders::is_order;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
-use crate::extract::turns::request::{UserRequest, refers_without_naming};
+use crate::extract::turns::reference::refers_without_naming;
+use crate::extract::turns::request::UserRequest;
 use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Whether the next turn, or its prompt, overturns the result of a turn.

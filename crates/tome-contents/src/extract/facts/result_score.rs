@@ -7,7 +7,7 @@
 
 use tome_text::count_words;
 
-use crate::extract::answers::answer::begins_with_pronoun;
+use crate::extract::answers::informative::begins_with_pronoun;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::to_lower;
 use crate::extract::turns::reaction::{Reaction, classify_reaction};

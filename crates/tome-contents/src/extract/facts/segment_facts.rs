@@ -4,9 +4,9 @@ use tome_model::{Event, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
-use crate::extract::answers::answer::{
-    begins_with_pronoun, find_closing_question, find_conclusion, is_check_report, is_empty_phrase,
-    is_generic_sentence, names_subject,
+use crate::extract::answers::answer::{find_closing_question, find_conclusion};
+use crate::extract::answers::informative::{
+    begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::commands::failures::{render_failure_message, score_failure};
@@ -32,8 +32,9 @@ use crate::extract::turns::changed_files::{
     changed_files, render_changes, render_changes_without_counts,
 };
 use crate::extract::turns::reaction::Reaction;
+use crate::extract::turns::reference::refers_by_number;
 use crate::extract::turns::replaced::find_replaced;
-use crate::extract::turns::request::{UserRequest, refers_by_number, reports_trouble};
+use crate::extract::turns::request::{UserRequest, reports_trouble};
 use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Characters of a request before its conclusion.

@@ -1,4 +1,5 @@
 //! Commits, pull requests and rebases, from the output of git and its clients.
 
 pub(crate) mod commit_message;
+pub(crate) mod commit_subject;
 pub(crate) mod commits;

@@ -5,8 +5,8 @@ use tome_text::truncate_words;
 
 use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
 use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
+use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
-use crate::extract::pages::segment_title::is_ceremony;
 use crate::extract::pages::work::repeats_request;
 use crate::{SummaryBullet, Support};
 

@@ -11,7 +11,8 @@ use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::draft_fact::DraftFact;
 use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, collect_facts};
-use crate::extract::pages::segment_title::{FROM_FILES, add_titles, choose_title};
+use crate::extract::pages::segment_title::{add_titles, choose_title};
+use crate::extract::pages::title_weight::FROM_FILES;
 use crate::extract::turns::turn::{Turn, read_turns};
 
 /// Characters of the message of a failure.

@@ -12,9 +12,11 @@ use crate::extract::language::prose::{find_typed_text, is_prose};
 use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::plain_text;
-use crate::extract::pages::segment_title::{FROM_FILES, build_title};
+use crate::extract::pages::title_text::build_title;
+use crate::extract::pages::title_weight::FROM_FILES;
 use crate::extract::turns::changed_files::{changed_files, render_changes_without_counts};
-use crate::extract::turns::request::{is_harness_message, parse_request};
+use crate::extract::turns::prompt::is_harness_message;
+use crate::extract::turns::request::parse_request;
 use crate::extract::turns::turn::Turn;
 use crate::service_error::is_service_error;
 

@@ -8,4 +8,6 @@ pub(crate) mod segment_title;
 pub(crate) mod session;
 pub(crate) mod task_titles;
 pub(crate) mod title_candidates;
+pub(crate) mod title_text;
+pub(crate) mod title_weight;
 pub(crate) mod work;

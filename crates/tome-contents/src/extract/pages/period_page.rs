@@ -13,7 +13,7 @@ use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
-use crate::extract::pages::segment_title::{FROM_REBASE, is_from_conversation, weigh_for_day};
+use crate::extract::pages::title_weight::{FROM_REBASE, is_from_conversation, weigh_for_day};
 use crate::extract::pages::work::{
     find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone,
 };

@@ -9,51 +9,35 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, FactKind, FileAction};
-use tome_text::{count_words, truncate_words};
+use tome_model::{Event, FileAction};
+use tome_text::count_words;
 
 use crate::Evidence;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence, first_line};
 use crate::extract::facts::segment_facts::SegmentFacts;
+use crate::extract::git::commit_subject::{commit_type, is_chore, rank_commit_type};
 use crate::extract::git::commits::{MadeCommit, NamedPull};
-use crate::extract::language::clause::{
-    capitalize, is_balanced, is_long_title, is_main_clause, shorten_to_title,
-};
+use crate::extract::language::clause::{capitalize, is_main_clause, shorten_to_title};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::base_name;
-use crate::extract::language::text::{begins_with_any, plain_text, strip_any_prefix, strip_label};
+use crate::extract::language::text::plain_text;
 use crate::extract::pages::fallback_title::title_from_files;
 use crate::extract::pages::task_titles::title_from_tasks;
 use crate::extract::pages::title_candidates::{
     TurnTerms, title_from_conversation, title_from_result,
 };
-use crate::extract::turns::request::{UserRequest, parse_request, refers_without_naming};
-use crate::extract::turns::turn::{Turn, is_prompt};
+use crate::extract::pages::title_text::build_title;
+use crate::extract::pages::title_weight::{
+    FROM_BRANCH, FROM_CHORE_COMMIT, FROM_COMMIT, FROM_EARLIER_REQUEST, FROM_PLAN, FROM_PULL,
+    FROM_REBASE, FROM_SUMMARY, FROM_TASK,
+};
+use crate::extract::turns::prompt::is_prompt;
+use crate::extract::turns::reference::refers_without_naming;
+use crate::extract::turns::request::{UserRequest, parse_request};
+use crate::extract::turns::turn::Turn;
 
-const TITLE_CHARS_MAX: usize = 120;
-
-/// Preference of a source; stored with the title, so that a session or a period can choose among those
-/// of its segments. Of titles from the conversation, the one that stands better by itself weighs more.
-const FROM_PLAN: u32 = 700;
-const FROM_PULL: u32 = 650;
-const FROM_COMMIT: u32 = 600;
-const FROM_CHORE_COMMIT: u32 = 510;
-/// Mostly of a session or period: a single segment may be about something else.
-const FROM_SUMMARY: u32 = 505;
-pub(crate) const FROM_REBASE: u32 = 495;
-const FROM_CONVERSATION: u32 = 400;
-/// Weight of each point of quality of such a text, of nine.
-const QUALITY_WEIGHT: u32 = 10;
-/// Less than a request without a flaw.
-const FROM_BRANCH: u32 = 485;
-/// A step of the agent's own tasks: better than a request with several flaws.
-pub(crate) const FROM_TASK: u32 = 475;
-/// A result that may be no more than a detail.
-pub(crate) const FROM_RESULT: u32 = 180;
-const FROM_EARLIER_REQUEST: u32 = 150;
 /// A request with a lower weight does not name its subject.
 const SPECIFIC_MIN: u32 = 4;
-pub(crate) const FROM_FILES: u32 = 50;
 
 /// Adds the title of a segment, and maybe a second one for its session, before its facts.
 pub(crate) fn add_titles(
@@ -99,72 +83,6 @@ pub(crate) fn choose_title(
         })
         .or_else(|| title_from_result(turns, facts))
         .or_else(|| title_from_files(turns, events))
-}
-
-/// Weight of a title on the page of a day. The agent's summary of a session may be about other days of it: a
-/// request without a flaw comes first.
-pub(crate) fn weigh_for_day(weight: u32) -> u32 {
-    if weight == FROM_SUMMARY { FROM_BRANCH + 1 } else { weight }
-}
-
-/// Weight of a title from the conversation.
-pub(crate) fn weigh_conversation(quality: u32) -> u32 {
-    FROM_CONVERSATION + quality * QUALITY_WEIGHT
-}
-
-/// Whether a title has the weight of one from the conversation.
-pub(crate) fn is_from_conversation(weight: u32) -> bool {
-    (FROM_CONVERSATION..FROM_REBASE).contains(&weight)
-        && (weight - FROM_CONVERSATION).is_multiple_of(QUALITY_WEIGHT)
-}
-
-pub(crate) fn build_title(text: &str, source: u32, evidence: Vec<Evidence>) -> Option<DraftFact> {
-    let text = truncate_words(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
-    DraftFact::new(FactKind::Title, &text, source, evidence)
-}
-
-/// Subjects of commits that do not describe the work.
-pub(crate) fn is_chore(subject: &str) -> bool {
-    #[rustfmt::skip]
-    const CHORES: &[&str] = &[
-        "merge", "wip", "fixup!", "squash!", "fmt", "format", "lint", "fix lint", "fix tests",
-        "fix test", "typo", "fix typo", "bump", "update", "address review", "address comments",
-        "address pr", "cleanup", "clean up", "chore: bump", "chore: format", "push", "commit",
-        "checkpoint", "initial commit", "continue", "test",
-    ];
-    let words = count_words(subject);
-    words < 2 || is_ceremony(subject) || words <= 4 && begins_with_any(subject, CHORES)
-}
-
-/// Whether a commit is a formality: a merge, work in progress, a new run of a pipeline.
-pub(crate) fn is_ceremony(subject: &str) -> bool {
-    #[rustfmt::skip]
-    const CEREMONIES: &[&str] = &[
-        "merge branch", "merge pull request", "merge remote-tracking branch", "wip", "fixup!", "squash!",
-        "first empty commit", "empty commit", "trigger deployment", "update deployment trigger", "trigger ci",
-        "force redeploy", "save local changes",
-    ];
-    begins_with_any(subject, CEREMONIES)
-}
-
-/// The type of a conventional commit: `fix` of `fix(lexer)!: accept emoji`.
-fn commit_type(subject: &str) -> Option<&str> {
-    #[rustfmt::skip]
-    const TYPES: &[&str] = &[
-        "feat", "fix", "docs", "chore", "refactor", "perf", "test", "ci", "build", "style", "revert",
-        "release",
-    ];
-    let (head, _) = subject.split_once(": ")?;
-    let name = head.trim_end_matches('!').split('(').next()?;
-    (TYPES.contains(&name) && !head.contains(' ')).then_some(name)
-}
-
-/// Commits of lower rank describe the work better.
-fn rank_commit_type(subject: &str) -> u8 {
-    match commit_type(&subject.to_lowercase()) {
-        Some("chore" | "ci" | "build" | "style" | "docs" | "release" | "test") => 1,
-        _ => 0,
-    }
 }
 
 /// The commit whose words the turns use most, and of equals the first. Those that only add tests or documents
@@ -253,22 +171,6 @@ fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
     build_title(&text, FROM_REBASE, vec![build_evidence(commit.event, commit.raw)])
 }
 
-/// Removes the label before a summary: `Changes: …`.
-pub(crate) fn strip_summary_label(text: &str) -> &str {
-    #[rustfmt::skip]
-    const LABELS: &[&str] = &[
-        "changes made", "changes", "what changed", "what i did", "summary", "done", "updates",
-        "update", "status", "implemented", "completed", "fixed",
-    ];
-    strip_label(text, LABELS).filter(|rest| count_words(rest) >= 3).unwrap_or(text)
-}
-
-/// Removes "I have", "I've" and "We": titles have no subject.
-pub(crate) fn strip_subject(text: &str) -> &str {
-    strip_any_prefix(text, &["i have", "i've", "i", "we have", "we've", "we"])
-        .map_or(text, str::trim_start)
-}
-
 /// The branch in words: `user/ent-109-text-output-flag` is "Text output flag".
 fn title_from_branch(
     turns: &[Turn<'_>],
@@ -325,28 +227,6 @@ fn words_of_branch(branch: &str) -> Option<String> {
     let worded =
         words.iter().filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic));
     (words.len() >= 3 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))
-}
-
-/// The main clause of a sentence that is too long for a title and begins with another clause: "When …,
-/// the dialog stays open".
-pub(crate) fn skip_long_lead(text: &str) -> &str {
-    let is_led = begins_with_any(text, &["when", "if", "while", "since", "after", "before", "as"]);
-    let main = text.split_once(", ").and_then(|(lead, main)| {
-        let is_whole = is_balanced(&lead.split_whitespace().collect::<Vec<_>>());
-        is_whole.then(|| strip_any_prefix(main, &["then"]).map_or(main, str::trim_start))
-    });
-    let is_long = is_long_title(text);
-    main.filter(|main| is_led && is_long && count_words(main) >= 4 && is_main_clause(main))
-        .unwrap_or(text)
-}
-
-/// Whether an utterance is a statement about the code: "The parser drops comments".
-pub(crate) fn is_report(text: &str) -> bool {
-    let is_latin = text.chars().all(|c| !tome_text::is_han_or_kana(c));
-    let begins = begins_with_any(text, &["the", "this", "there", "it", "when"]);
-    let is_wish =
-        [" should ", " must ", " needs to ", " need to "].iter().any(|word| text.contains(word));
-    is_latin && begins && !is_wish && !text.ends_with('?')
 }
 
 /// The request before the segment, if the segment only continues it. The work is its evidence.

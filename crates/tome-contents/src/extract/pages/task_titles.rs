@@ -7,16 +7,18 @@ use serde_json::Value;
 use tome_model::{Event, Tool};
 use tome_text::count_words;
 
-use crate::extract::answers::answer::{is_generic_sentence, is_shouted, says_what};
+use crate::extract::answers::informative::{is_generic_sentence, is_shouted, says_what};
 use crate::extract::commands::outcome::read_outcome;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
+use crate::extract::git::commit_subject::is_chore;
 use crate::extract::language::clause::{capitalize, is_long_title};
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{begins_with_any, find_text_field, plain_text, to_lower};
-use crate::extract::pages::segment_title::{FROM_TASK, build_title, is_chore, strip_summary_label};
 use crate::extract::pages::title_candidates::TurnTerms;
+use crate::extract::pages::title_text::{build_title, strip_summary_label};
+use crate::extract::pages::title_weight::FROM_TASK;
 use crate::extract::turns::turn::Turn;
 
 /// A name with fewer terms does not distinguish one piece of work from another.

@@ -10,12 +10,11 @@ use tome_model::{FactKind, FileAction};
 use tome_text::count_words;
 
 use crate::Evidence;
-use crate::extract::answers::answer::{
-    begins_with_pronoun, is_check_report, is_generic_sentence, is_shouted, names_subject,
-    says_what, strip_verdict,
+use crate::extract::answers::informative::{
+    begins_with_pronoun, is_check_report, is_generic_sentence, is_shouted, names_subject, says_what,
 };
-use crate::extract::answers::answer_score::SURE;
-use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::answers::statement::{AnswerSentence, SURE};
+use crate::extract::answers::verdict::strip_verdict;
 use crate::extract::commands::failures::score_failure;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
@@ -26,14 +25,13 @@ use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
 use crate::extract::language::text::{begins_with_any, to_lower};
-use crate::extract::pages::segment_title::{
-    FROM_RESULT, build_title, is_report, skip_long_lead, strip_subject, strip_summary_label,
-    weigh_conversation,
+use crate::extract::pages::title_text::{
+    build_title, is_report, skip_long_lead, strip_subject, strip_summary_label,
 };
+use crate::extract::pages::title_weight::{FROM_RESULT, weigh_conversation};
 use crate::extract::turns::reaction::Reaction;
-use crate::extract::turns::request::{
-    UserRequest, is_source_code, refers_by_number, refers_without_naming, reports_trouble,
-};
+use crate::extract::turns::reference::{refers_by_number, refers_without_naming};
+use crate::extract::turns::request::{UserRequest, is_source_code, reports_trouble};
 use crate::extract::turns::turn::Turn;
 
 /// Sentences of a prompt whose words are compared.

@@ -7,7 +7,7 @@ use tome_model::{Fact, FactKind, Millis, Work};
 use crate::extract::facts::draft_fact::QUESTION_END;
 use crate::extract::facts::segment_facts::{DOUBTFUL_WEIGHT, OUTCOME_WEIGHT_MIN};
 use crate::extract::language::similarity::is_similar;
-use crate::extract::pages::segment_title::{FROM_TASK, is_from_conversation};
+use crate::extract::pages::title_weight::{FROM_TASK, is_from_conversation};
 
 /// The title of a piece of work: the one that the list of sessions shows.
 pub fn find_work_title(work: &Work) -> Option<&Fact> {

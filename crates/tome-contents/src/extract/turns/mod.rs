@@ -2,7 +2,9 @@
 
 pub(crate) mod changed_files;
 pub(crate) mod plan;
+pub(crate) mod prompt;
 pub(crate) mod reaction;
+pub(crate) mod reference;
 pub(crate) mod replaced;
 pub(crate) mod request;
 pub(crate) mod request_score;

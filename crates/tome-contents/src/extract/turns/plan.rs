@@ -10,7 +10,7 @@ use tome_text::count_words;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::language::terms::base_name;
 use crate::extract::language::text::{find_text_field, plain_text, strip_any_prefix};
-use crate::extract::turns::turn::is_prompt;
+use crate::extract::turns::prompt::is_prompt;
 
 /// The heading of a plan that the user approved or gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,9 +10,11 @@ use crate::extract::language::courtesy::{
 use crate::extract::language::orders::{REQUEST_WORDS, is_order};
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::{MessageParts, ProseSentence, prompt_text, split_message};
-use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
+use crate::extract::language::terms::{TermKind, cjk_runs, extract_terms, is_stop};
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::plan::request_of_plan;
+use crate::extract::turns::prompt::is_harness_message;
+use crate::extract::turns::reference::refers_without_naming;
 use crate::extract::turns::request_score::{PromptSentence, SENTENCES_MAX, is_sure, states_wish};
 
 #[derive(Debug, Clone)]
@@ -137,17 +139,6 @@ fn describe_long_text(parts: &MessageParts<'_>, said: &str, chars: usize) -> Str
     }
 }
 
-/// Whether the agent's harness wrote a message in the user's name.
-pub(crate) fn is_harness_message(text: &str) -> bool {
-    const BEGINNINGS: [&str; 4] = [
-        "[Request interrupted",
-        "This session is being continued from a previous conversation",
-        "Caveat: The messages below were generated",
-        "# AGENTS.md instructions",
-    ];
-    BEGINNINGS.iter().any(|start| text.trim_start().starts_with(start))
-}
-
 fn find_failure<'a>(parts: &MessageParts<'a>) -> Option<&'a str> {
     let lines = parts
         .others
@@ -212,28 +203,6 @@ struct ChosenSentence<'s, 'a> {
     /// Reduced to the request.
     text: String,
     is_sure: bool,
-}
-
-/// Whether a text refers to its subject ("fix it") instead of naming it.
-pub(crate) fn refers_without_naming(text: &str) -> bool {
-    !has_name(text) && points_elsewhere(text)
-}
-
-/// Whether a text has a word that stands for something said elsewhere.
-fn points_elsewhere(text: &str) -> bool {
-    #[rustfmt::skip]
-    const WORDS: &[&str] = &[
-        "it", "this", "them", "these", "those", "comment", "comments", "conflict", "conflicts",
-        "feedback", "дело", "это", "das", "es",
-    ];
-    const WIDE: &[&str] = &["怎么回事", "看看", "直して", "調べて", "これ", "这个问题"];
-    // A longer sentence names its subject.
-    const WIDE_CHARS_MAX: usize = 16;
-    let pointing = to_lower(text)
-        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
-        .any(|word| WORDS.contains(&word));
-    let is_short = || text.chars().nth(WIDE_CHARS_MAX).is_none();
-    pointing || !text.is_ascii() && is_short() && WIDE.iter().any(|mark| text.contains(mark))
 }
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
@@ -413,17 +382,6 @@ pub(crate) fn reports_trouble(text: &str) -> bool {
     let lower = to_lower(text);
     let is_latin = text.chars().filter(|c| c.is_alphabetic()).all(|c| c.is_ascii());
     !is_latin || WORDS.iter().any(|word| lower.contains(word))
-}
-
-/// Whether a request names its subject by numbers only: "Investigate 3 and 7".
-pub(crate) fn refers_by_number(text: &str) -> bool {
-    let is_number = |word: &&str| {
-        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
-        !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())
-    };
-    const NOUNS: [&str; 6] = ["item", "items", "comment", "comments", "point", "points"];
-    let mut rest = text.split_whitespace().skip(1).skip_while(|word| NOUNS.contains(word));
-    rest.next().is_some_and(|word| is_number(&word)) && !has_name(text)
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::extract::language::clause::is_main_clause;
 use crate::extract::language::courtesy::is_polite;
 use crate::extract::language::prose::{ProseSentence, SentenceShape};
 use crate::extract::language::text::{begins_with_any, to_lower};
-use crate::extract::turns::request::refers_without_naming;
+use crate::extract::turns::reference::refers_without_naming;
 
 /// A hundred points of score are one unit of the model's log odds.
 const POINTS: f64 = 100.0;

@@ -3,11 +3,10 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use tome_model::{Event, EventKind, FileAction, Role, Tool};
+use tome_model::{Event, EventKind, FileAction, Tool};
 
 use crate::extract::answers::answer::find_conclusion;
-use crate::extract::answers::answer_score::SURE;
-use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::answers::statement::{AnswerSentence, SURE};
 use crate::extract::commands::command_run::{CommandRun, find_command_line, parse_command_runs};
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::files::touched_files::{TouchedFile, parse_patch_files, parse_touched_files};
@@ -19,8 +18,9 @@ use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::{MessageParts, prompt_text, split_message};
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::turns::plan::{PlanHeading, find_plan, request_of_plan};
+use crate::extract::turns::prompt::is_prompt;
 use crate::extract::turns::reaction::{Reaction, classify_reaction};
-use crate::extract::turns::request::{UserRequest, choose_request, is_harness_message};
+use crate::extract::turns::request::{UserRequest, choose_request};
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
 
@@ -45,13 +45,6 @@ pub fn cut_turns(events: &[Event]) -> Vec<Range<usize>> {
         begun |= event.kind != EventKind::SessionStart;
     }
     turns
-}
-
-/// Whether an event is a prompt of the user, which begins a turn.
-pub fn is_prompt(event: &Event) -> bool {
-    event.kind == EventKind::UserMessage
-        && event.role == Role::User
-        && !is_harness_message(&event.text)
 }
 
 /// A file that a turn touched.

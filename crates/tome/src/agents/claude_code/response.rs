@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::response::InjectionPoint;
+use crate::agents::injection_point::InjectionPoint;
 
 /// Claude Code moves text over 10,000 characters into a file and shows the model only its
 /// beginning.

@@ -17,7 +17,7 @@ use super::hook::AUTOMATED_SOURCES;
 use super::session_titles::SessionTitles;
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::prompt_text::starts_with_any;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader, strip_outer_blocks,
 };

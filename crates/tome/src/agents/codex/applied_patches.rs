@@ -13,7 +13,7 @@ use super::transcript::RolloutReader;
 use crate::agents::HookInput;
 use crate::agents::claude_code::hook::event_name;
 use crate::agents::fields::PayloadFields;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     RecordOutcome, SCRIPT_START_META_KEY, TranscriptOrigin, TranscriptReader,
     parse_complete_records,
 };

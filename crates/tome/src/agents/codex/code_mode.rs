@@ -23,7 +23,7 @@ use super::script::{CodexScript, ScriptCall, outline_script, parse_script};
 use super::tool_call::HookCall;
 use super::tool_output::{set_exit_code, strip_output_header};
 use crate::agents::fields::PayloadFields;
-use crate::agents::transcript::SCRIPT_START_META_KEY;
+use crate::agents::transcript_record::SCRIPT_START_META_KEY;
 
 /// The tool that runs scripts.
 pub(super) const SCRIPT_TOOL: &str = "exec";

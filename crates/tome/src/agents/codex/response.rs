@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::agents::claude_code::response::additional_context;
-use crate::agents::response::InjectionPoint;
+use crate::agents::injection_point::InjectionPoint;
 
 /// Codex moves text over 2,500 tokens (counted as four bytes each) into a file.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;

@@ -20,7 +20,7 @@ use super::tool_call::{HookCall, parse_call};
 use super::tool_output::parse_tool_output;
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::prompt_text::starts_with_any;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader,
 };

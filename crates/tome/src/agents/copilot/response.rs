@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::response::InjectionPoint;
+use crate::agents::injection_point::InjectionPoint;
 
 /// Copilot's limit after a tool is 10 KB.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;

@@ -14,7 +14,7 @@ use tome_model::{Draft, EventKind, Millis, Role, Tool};
 
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::hook_context::parse_timestamp;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader,
 };

@@ -15,7 +15,7 @@ use super::transcript::{CopilotLogReader, stop_time};
 use crate::agents::HookInput;
 use crate::agents::fields::PayloadFields;
 use crate::agents::hook_context::parse_timestamp;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     RecordOutcome, TranscriptOrigin, TranscriptReader, parse_complete_records,
 };
 

@@ -14,7 +14,7 @@ use crate::agents::claude_code::hook::{
 use crate::agents::fields::{PayloadFields, join_text_parts};
 use crate::agents::hook_context::HookContext;
 use crate::agents::prompt_text::{strip_leading_blocks, strip_wrapper};
-use crate::agents::transcript::parse_complete_records;
+use crate::agents::transcript_record::parse_complete_records;
 
 /// Events whose content also arrives with another event.
 const REDUNDANT_EVENTS: [&str; 4] = [

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::agents::claude_code::response::additional_context;
-use crate::agents::response::InjectionPoint;
+use crate::agents::injection_point::InjectionPoint;
 
 /// Gemini CLI documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;

@@ -12,7 +12,7 @@ use tome_model::{EventKind, Tool, strip_injections};
 use super::hook::strip_untrusted_wrapper;
 use crate::agents::fields::{PayloadFields, join_text_parts, text_from_value};
 use crate::agents::prompt_text::starts_with_any;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
     strip_outer_blocks,
 };

@@ -9,7 +9,7 @@ use super::hook::{
     METADATA_BYTES_MAX, is_default_title, mark_subagent, split_user_parts, tool_draft,
 };
 use crate::agents::fields::PayloadFields;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
 };
 

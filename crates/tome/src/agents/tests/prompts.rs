@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventKind, Millis};
 
-use crate::agents::transcript::{RecordOutcome, TranscriptOrigin, build_transcript_reader};
+use crate::agents::transcript::build_transcript_reader;
+use crate::agents::transcript_record::{RecordOutcome, TranscriptOrigin};
 
 /// The events of a transcript of these records.
 fn read_events(agent: &str, records: &[Value]) -> Vec<Draft> {

@@ -5,9 +5,9 @@ use tome_model::{Agent, Millis};
 
 use super::parse_hook;
 use crate::agents::transcript::{
-    ChatHeader, GeminiChatReader, OpenCodeSession, RecordOutcome, TranscriptOrigin,
-    build_transcript_reader,
+    ChatHeader, GeminiChatReader, OpenCodeSession, build_transcript_reader,
 };
+use crate::agents::transcript_record::{RecordOutcome, TranscriptOrigin};
 
 fn origin(agent: &str) -> TranscriptOrigin {
     TranscriptOrigin {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis};
 
 use super::{NOW, parse_hook_with};
-use crate::agents::transcript::{RecordOutcome, TranscriptOrigin, build_transcript_reader};
+use crate::agents::transcript::build_transcript_reader;
+use crate::agents::transcript_record::{RecordOutcome, TranscriptOrigin};
 use crate::agents::{HookInput, has_more_in_transcript, read_transcript_drafts};
 
 const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";

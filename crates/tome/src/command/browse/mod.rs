@@ -12,8 +12,8 @@ use anyhow::Result;
 use tome_browse::{BrowseExit, BrowseSource, BrowserSetup};
 use tome_proto::v1;
 
-use super::events::resolve_project;
 use super::project_name::ProjectNames;
+use super::project_scope::resolve_project;
 use super::resume;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::browse::BrowseArgs;
@@ -74,7 +74,7 @@ fn check_terminal(context: &CommandContext, words: &str) -> Result<()> {
         ("", true) => "use `tome sessions --json` or `tome recall <words> --json`".to_owned(),
         (words, is_json) => {
             let json = if is_json { " --json" } else { "" };
-            let words = super::notebook_client::quote_shell(words);
+            let words = super::shell_word::quote_shell(words);
             format!("`tome recall {words}{json}` searches for the same")
         }
     };

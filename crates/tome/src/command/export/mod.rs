@@ -14,9 +14,9 @@ use tome_proto::{Client, EventListQuery, limits, v1};
 use tome_redact::Redactor;
 use tome_terminal::{BOLD, RESET, format_bytes, format_counted};
 
-use super::events::resolve_project;
 use super::output_file::write_output_file;
 use super::project_name::ProjectNames;
+use super::project_scope::resolve_project;
 use super::session_target::find_session_target;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::export::{ExportArgs, ExportFormat};

@@ -13,7 +13,8 @@ use tome_model::Scope;
 
 use super::history::is_not_found;
 use super::{fetch_version, report_change};
-use crate::command::notebook_client::{NotebookCommands, quote_shell};
+use crate::command::notebook_client::NotebookCommands;
+use crate::command::shell_word::quote_shell;
 use crate::command::{CommandError, Outcome, classify_error};
 use crate::platform;
 

@@ -14,7 +14,7 @@ use super::week::{DayCell, fill_cells, last_days, print_week};
 use crate::command::CommandContext;
 use crate::command::project_name::ProjectNames;
 use crate::command::screen::Screen;
-use crate::command::sessions::list_sessions;
+use crate::command::session_lookup::list_sessions;
 use tome_contents::strip_request;
 
 /// Latest sessions that are searched for open work and decisions.

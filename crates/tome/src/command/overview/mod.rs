@@ -16,8 +16,8 @@ use tome_terminal::{
     print_styled,
 };
 
-use super::events::resolve_project;
 use super::project_name::ProjectNames;
+use super::project_scope::resolve_project;
 use super::screen::Screen;
 use super::status::{
     DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,

@@ -6,7 +6,7 @@ use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call
 use tome_model::{Event, EventKind, Millis};
 use tome_terminal::one_line;
 
-use super::edits::{FileDiff, read_edits};
+use crate::command::file_diff::{FileDiff, read_edits};
 
 /// Characters of a tool call.
 const CALL_CHARS_MAX: usize = 400;

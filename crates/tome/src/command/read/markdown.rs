@@ -1,6 +1,8 @@
 //! Markdown as lines for the terminal: headings bold, lists with hanging indents, code as it is.
 
-use tome_terminal::{BOLD, DIM, RESET, display_width, replace_control_chars, wrap_lines};
+use tome_terminal::{
+    BOLD, DIM, RESET, display_width, replace_control_chars, wrap_code, wrap_lines,
+};
 
 /// Before a line of code.
 const CODE_INDENT: &str = "    ";
@@ -141,44 +143,6 @@ pub fn fit_code(line: &str, width: usize) -> String {
     if display_width(&line) > width { tome_terminal::truncate_end(&line, width) } else { line }
 }
 
-/// Breaks a line of code into parts of at most `width` columns, between words where it can. What
-/// follows the first part is indented by two more columns than the line.
-pub fn wrap_code(line: &str, width: usize) -> Vec<String> {
-    let line = replace_control_chars(&line.replace('\t', "    "));
-    let indent = line.len() - line.trim_start_matches(' ').len();
-    let hang = " ".repeat((indent + 2).min(width / 2));
-    let (mut parts, mut rest) = (Vec::new(), line.as_str());
-    loop {
-        let lead = if parts.is_empty() { "" } else { hang.as_str() };
-        let room = width.saturating_sub(lead.len()).max(1);
-        if display_width(rest) <= room {
-            parts.push(format!("{lead}{rest}"));
-            return parts;
-        }
-        let (part, after) = rest.split_at(find_break(rest, room));
-        parts.push(format!("{lead}{}", part.trim_end()));
-        rest = after.trim_start();
-    }
-}
-
-/// Where to break a line that is wider than `room`: after the last space or mark in its second half,
-/// otherwise where it is full.
-fn find_break(line: &str, room: usize) -> usize {
-    let (mut used, mut full, mut best) = (0, 0, None);
-    for (at, c) in line.char_indices() {
-        used += display_width(c.encode_utf8(&mut [0; 4]));
-        if used > room && full > 0 {
-            break;
-        }
-        full = at + c.len_utf8();
-        let is_end = c == ' ' || ",;({[|&".contains(c);
-        if is_end && used * 2 > room {
-            best = Some(full);
-        }
-    }
-    best.unwrap_or(full)
-}
-
 /// A dim line.
 pub fn dim(text: &str) -> String {
     format!("{DIM}{text}{RESET}")
@@ -187,17 +151,6 @@ pub fn dim(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn code_is_broken_between_words() {
-        let line = "    func read(name string, limit int) (string, error) {";
-        assert_eq!(
-            wrap_code(line, 30),
-            ["    func read(name string,", "      limit int) (string,", "      error) {"]
-        );
-        assert_eq!(wrap_code("abcdefghij", 4), ["abcd", "  ef", "  gh", "  ij"]);
-        assert_eq!(wrap_code("", 4), [""]);
-    }
 
     #[test]
     fn markdown_is_readable_as_text() {

@@ -1,7 +1,6 @@
 //! `tome read`: the conversation of a session, for people, in a pager.
 
 mod conversation;
-mod edits;
 mod markdown;
 mod pager;
 mod render;
@@ -12,10 +11,11 @@ use tome_contents::cut_turns;
 use tome_model::{Event, SessionId};
 use tome_proto::{EventListQuery, v1};
 
+use super::project_scope::project_or_all;
 use super::screen::Screen;
+use super::session_lookup::list_sessions;
 use super::session_page::session_json;
 use super::session_target::{SessionTarget, find_session_target};
-use super::sessions::{list_sessions, project_or_all};
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::sessions::ReadArgs;
 use crate::connect::StartPolicy;
@@ -23,8 +23,6 @@ use crate::connect::StartPolicy;
 use conversation::{ConversationTurn, TurnStep, read_conversation};
 use pager::PagerEnd;
 
-pub use edits::{COMPARED_LINES_MAX, EditLine, read_edits};
-pub use markdown::wrap_code;
 pub use pager::wait_for_enter;
 
 /// Page size; the daemon may return fewer.

@@ -5,12 +5,13 @@ use std::io::Write;
 use anyhow::Result;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_styled, wrap_lines,
+    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_styled, wrap_code,
+    wrap_lines,
 };
 
 use super::conversation::{ConversationTurn, TurnStep};
-use super::edits::{EditLine, FileDiff};
-use super::markdown::{dim, fit_code, render_markdown, wrap_code};
+use super::markdown::{dim, fit_code, render_markdown};
+use crate::command::file_diff::{EditLine, FileDiff};
 use crate::command::screen::Screen;
 use crate::command::session_page::print_header;
 

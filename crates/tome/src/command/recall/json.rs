@@ -1,10 +1,11 @@
 //! Renders a recall response as JSON.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
 use crate::command::instructions::instruction_json;
+use crate::command::json_fields::object_fields;
 
 pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value {
     let hits: Vec<Value> = answer.hits.iter().map(|found| hit_json(found, explain)).collect();
@@ -69,11 +70,4 @@ fn other_json(other: &v1::OtherStatement) -> Value {
 
 fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
-}
-
-pub fn object_fields(object: Value) -> Map<String, Value> {
-    match object {
-        Value::Object(fields) => fields,
-        _ => Map::new(),
-    }
 }

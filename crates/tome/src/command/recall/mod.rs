@@ -13,17 +13,15 @@ use anyhow::Result;
 use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
 use tome_proto::{Client, limits, v1};
 
-use super::events::resolve_project;
-use super::notebook_client::quote_shell;
 use super::project_name::ProjectNames;
-use super::project_scope::refuse_without_project;
+use super::project_scope::{refuse_without_project, resolve_project};
 use super::session_lookup::find_session;
+use super::shell_word::quote_shell;
 use super::time_labels::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
 use tome_terminal::{replace_control_chars, terminal_width};
 
-pub use json::object_fields;
 pub use print::split_project;
 
 /// How much of the query is repeated in the output.

@@ -28,8 +28,8 @@ use tome_terminal::{
 };
 
 use super::{QUERY_CHARS_MAX, explain, render_command};
-use crate::command::notebook_client::quote_shell;
 use crate::command::project_name::ProjectNames;
+use crate::command::shell_word::quote_shell;
 use crate::command::time_labels::TimeLabels;
 use crate::command::toc::{GRIP_PREFIX, NODE_PREFIX, typed_period};
 

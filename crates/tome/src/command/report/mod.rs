@@ -15,9 +15,10 @@ use tome_proto::v1;
 
 use super::last_activity::find_last_activity;
 use super::output_file::write_output_file;
+use super::project_scope::project_or_all;
 use super::screen::Screen;
+use super::session_lookup::list_sessions;
 use super::session_page::{fact_json, session_json};
-use super::sessions::{list_sessions, project_or_all};
 use super::toc::warn_skipped;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::sessions::ReportArgs;

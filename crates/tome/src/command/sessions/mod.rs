@@ -6,18 +6,17 @@ use std::path::Path;
 use anyhow::Result;
 use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
 use tome_model::{Agent, Clock, Millis, SystemClock};
-use tome_proto::{Client, v1};
+use tome_proto::v1;
 use tome_terminal::{
     Column, DIM, RESET, drop_columns, format_count, format_counted, one_line, print_columns,
     print_hanging, print_styled, table_width, truncate_end, truncate_start,
 };
 
-use super::events::resolve_project;
 use super::last_activity::describe_last_activity;
 use super::project_name::base_name;
-use super::project_scope::projects_in_scope;
+use super::project_scope::{project_or_all, projects_in_scope};
 use super::screen::Screen;
-use super::session_lookup::load_session_page;
+use super::session_lookup::{list_sessions, load_session_page};
 use super::session_page::{session_json, show_page};
 use super::toc::warn_skipped;
 use super::topics::load_page;
@@ -61,27 +60,6 @@ pub fn run(context: &CommandContext, args: &SessionsArgs) -> Result<Outcome> {
     let is_wide = request.project.is_empty();
     print_list(&mut tome_terminal::stdout().lock(), &Screen::new(context), &listed, is_wide)?;
     Ok(Outcome::Done)
-}
-
-pub fn list_sessions(
-    context: &CommandContext,
-    request: &v1::ListSessionsRequest,
-) -> Result<v1::ListSessionsResponse> {
-    let list = async |client: &Client| client.list_sessions(request.clone()).await;
-    Ok(context.connector.call_blocking(list)?)
-}
-
-/// The project that a list is limited to; empty for all.
-pub fn project_or_all(
-    context: &CommandContext,
-    project: Option<&Path>,
-    is_all: bool,
-) -> Result<String> {
-    if is_all {
-        Ok(String::new())
-    } else {
-        Ok(resolve_project(context, project)?.unwrap_or_default())
-    }
 }
 
 /// Builds the request; `None` if no session can match it.

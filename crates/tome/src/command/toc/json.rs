@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
-use crate::command::recall::object_fields;
+use crate::command::json_fields::object_fields;
 
 /// Renders an entry with its children.
 pub fn entry_json(entry: &v1::TocEntry) -> Value {

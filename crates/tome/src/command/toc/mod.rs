@@ -13,8 +13,8 @@ use tome_terminal::{
     BOLD, DIM, RESET, format_count, one_line, print_hanging, print_styled, print_table,
 };
 
-use super::events::resolve_project;
 use super::last_activity::describe_last_activity;
+use super::project_scope::resolve_project;
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;

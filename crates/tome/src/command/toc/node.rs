@@ -6,11 +6,10 @@ use tome_model::Event;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_counted, one_line, print_hanging, print_styled,
-    replace_control_chars, truncate_end,
+    replace_control_chars, truncate_end, wrap_code,
 };
 
 use super::tree::{self, shorten_node_id};
-use crate::command::read::wrap_code;
 use crate::command::screen::Screen;
 use crate::command::session_lookup::shorten_session;
 

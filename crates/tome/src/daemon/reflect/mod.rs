@@ -9,99 +9,35 @@
 //! then abandoned, with the reason in `tome status`. If the model is unreachable or rejects the
 //! key, the session waits for up to a day.
 
-mod queue;
 mod service;
-#[cfg(test)]
-mod tests;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use tome_agent::{
-    EngineTools, Reflection, ReflectionCause, ReflectionError, ReflectionSettings, SessionInfo,
-    reflect,
+    EngineTools, Reflection, ReflectionCause, ReflectionError, ReflectionSettings, reflect,
 };
 use tome_engine::Caller;
-use tome_home::{HomeError, Projection, Store, follow_outbox};
-use tome_ledger::{EventRange, ProjectionCommit, ScanDirection};
+use tome_home::{HomeError, Projection};
+use tome_ledger::{EventRange, ScanDirection};
 use tome_llm::{ChatModel, ModelFailure};
-use tome_model::{Clock, Event, InvalidInput, SessionId};
+use tome_model::{Event, InvalidInput, SessionId};
 use tome_proto::v1;
 
 use super::drain::drain;
-use super::maintenance::run_periodically;
-use super::models::ChatHandle;
+use super::periodic_task::run_periodically;
+use super::reflection_queue::{AttemptOutcome, Conditions, FRESH_MS, Hold, WaitingSession};
 use super::state::Daemon;
-use crate::config::Settings;
-use crate::import::IMPORTED_META_KEY;
-use queue::{AttemptOutcome, Conditions, FRESH_MS, Hold, ReflectionQueue, WaitingSession};
 
 pub use service::ReflectionsService;
 
-const BATCH_EVENTS: usize = 1_000;
 /// Interval of the check for a session that is over.
 const REFLECTION_INTERVAL: Duration = Duration::from_secs(1);
 /// The newest events of a session shown to the model: more than any context window holds.
 const EVENTS_MAX: usize = 2_000;
 /// The command named in the history of notes.
 const COMMAND: &str = "tome reflect";
-
-/// The queue of sessions to reflect on.
-pub struct Reflector {
-    queue: ReflectionQueue,
-    clock: Arc<dyn Clock>,
-    /// Whether a conversation model is configured and reflection is on.
-    is_active: bool,
-    /// Held while a reflection runs: one at a time.
-    reflect_lock: Mutex<()>,
-}
-
-impl Reflector {
-    pub fn new(settings: &Settings, chat: &ChatHandle, clock: &Arc<dyn Clock>) -> Self {
-        Self {
-            queue: ReflectionQueue::open(queue_file(settings)),
-            clock: Arc::clone(clock),
-            is_active: settings.reflect.enabled && matches!(chat.model, Ok(Some(_))),
-            reflect_lock: Mutex::default(),
-        }
-    }
-}
-
-/// Queues the sessions of new events. The queue is saved before the cursor moves.
-impl Projection for Reflector {
-    fn name(&self) -> &'static str {
-        "reflect"
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(self.is_active && store.cursor(self.name())? < store.last_seq())
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        let name = self.name();
-        follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
-            let fresh_from = self.clock.now().0.saturating_sub(FRESH_MS);
-            let mut events: Vec<(u64, Event)> = Vec::new();
-            for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
-                let event = store.event_at(&entry.position)?;
-                events.extend(event.filter(is_reason_to_reflect).map(|event| (entry.seq, event)));
-            }
-            self.queue.record_events(store.path(), &events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), ProjectionCommit::default()))
-        })?;
-        Ok(())
-    }
-
-    /// Does nothing: old events do not start a reflection again.
-    fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
-        Ok(())
-    }
-}
-
-fn queue_file(settings: &Settings) -> PathBuf {
-    settings.home.run().join("reflections.json")
-}
 
 /// The conversation model, unless reflection is off.
 fn active_model(daemon: &Daemon) -> Option<&Arc<dyn ChatModel>> {
@@ -127,11 +63,6 @@ fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Conditions<'_>) -> T) -> T {
         daily_tokens: daemon.settings.summarizer.daily_tokens,
         idle: daemon.settings.reflect.idle,
     })
-}
-
-fn is_reason_to_reflect(event: &Event) -> bool {
-    event.agent.as_str() != SessionInfo::DEFAULT_AGENT
-        && !event.meta.contains_key(IMPORTED_META_KEY)
 }
 
 /// Reflects on sessions that are over until the daemon stops.

@@ -11,11 +11,11 @@ use tome_proto::v1;
 use tome_proto::v1::reflections_server::Reflections;
 use tonic::{Request, Response, Status};
 
-use super::queue::WaitingSession;
 use super::{load_events, run_reflection};
 use crate::chat_model::MODEL_SETUP_HINT;
 use crate::daemon::drain::drain;
 use crate::daemon::grpc_status::{invalid_argument, status_of};
+use crate::daemon::reflection_queue::WaitingSession;
 use crate::daemon::request_fields::non_empty;
 use crate::daemon::state::Daemon;
 use tome_home::Projection;

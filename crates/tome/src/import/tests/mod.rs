@@ -10,7 +10,7 @@ use tome_model::{Agent, Draft, Millis};
 use super::RecordSink;
 use super::reader::SourceReader;
 use super::sources::{TranscriptFormat, TranscriptSource};
-use crate::agents::transcript::RecordOutcome;
+use crate::agents::transcript_record::RecordOutcome;
 
 #[derive(Default)]
 struct Kept {

@@ -3,7 +3,7 @@ use tome_model::{Agent, Draft};
 
 use super::super::transcript::RolloutReader;
 use super::*;
-use crate::agents::transcript::{
+use crate::agents::transcript_record::{
     RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin, TranscriptReader,
 };
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::Map;
 use tome_model::{Agent, Event, EventId, EventKind, Millis, Role, SessionId};
 
-use super::queue::{AttemptOutcome, Conditions, Hold, ReflectionQueue};
+use super::{AttemptOutcome, Conditions, Hold, ReflectionQueue};
 
 const NOW_MS: u64 = 1_794_735_000_000;
 const RETRY_AFTER_MS: u64 = 600_000;

@@ -6,33 +6,28 @@
 //! background, and only files that changed and are no longer being written. Sessions without any
 //! event from a hook are left to `tome import`.
 
-mod queue;
-
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use tome_home::{EventQuery, HomeError, Projection, Store, follow_outbox};
-use tome_ledger::{AppendOutcome, ProjectionCommit};
-use tome_model::{Agent, Clock, Event, SessionId};
+use tome_home::EventQuery;
+use tome_ledger::AppendOutcome;
+use tome_model::{Agent, SessionId};
 use tome_proto::limits;
 
 use super::drain::drain;
-use super::maintenance::run_periodically;
+use super::periodic_task::run_periodically;
 use super::state::Daemon;
+use super::transcript_queue::{FileState, QueuedSession, RETRY_MS, read_file_state};
 use crate::agents::AgentProfile;
 use crate::capture_rules::CaptureRules;
-use crate::config::Settings;
 use crate::import::{
-    self, EventCallback, IMPORTED_META_KEY, ImportJob, ImportTarget, OutgoingEvent,
-    TranscriptFormat, TranscriptSource,
+    self, EventCallback, ImportJob, ImportTarget, OutgoingEvent, TranscriptFormat, TranscriptSource,
 };
-use queue::{FileState, QueuedSession, RETRY_MS, TranscriptQueue, read_file_state};
 
-/// Older events do not queue their session; `tome import` reads history.
-const MAX_AGE_MS: u64 = 24 * 60 * 60 * 1000;
+/// Stored events that are read at once.
 const BATCH_EVENTS: usize = 1_000;
 /// Interval of the check for a transcript to read.
 const TRANSCRIPTS_INTERVAL: Duration = Duration::from_secs(1);
@@ -42,65 +37,6 @@ const SETTLED_AFTER_MS: u64 = 2_000;
 const EXIT_SESSIONS_MAX: usize = 20;
 /// Larger transcripts are left to `tome import`: reading them uses a core for minutes.
 const SESSION_BYTES_MAX: u64 = 1024 * 1024 * 1024;
-
-/// The queue of sessions whose agent transcripts are due.
-pub struct AgentTranscripts {
-    queue: TranscriptQueue,
-    clock: Arc<dyn Clock>,
-    is_enabled: bool,
-    idle: Duration,
-    /// Held while a transcript is read: one at a time.
-    read_lock: Mutex<()>,
-}
-
-impl AgentTranscripts {
-    pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
-        Self {
-            queue: TranscriptQueue::open(settings.home.run().join("transcripts.json")),
-            clock: Arc::clone(clock),
-            is_enabled: settings.transcripts.enabled,
-            idle: settings.transcripts.idle,
-            read_lock: Mutex::default(),
-        }
-    }
-}
-
-/// Queues the sessions of new events. The queue is saved before the cursor moves.
-impl Projection for AgentTranscripts {
-    fn name(&self) -> &'static str {
-        "transcripts"
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(self.is_enabled && store.cursor(self.name())? < store.last_seq())
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        let name = self.name();
-        follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
-            let fresh_from = self.clock.now().0.saturating_sub(MAX_AGE_MS);
-            let mut events = Vec::new();
-            for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
-                events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
-            }
-            self.queue.record_events(&events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), ProjectionCommit::default()))
-        })?;
-        Ok(())
-    }
-
-    /// Does nothing: old events do not cause transcripts to be read again.
-    fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
-        Ok(())
-    }
-}
-
-/// Whether an event came from a hook of an agent that keeps transcripts.
-fn is_from_hook(event: &Event) -> bool {
-    Agent::KNOWN.contains(&event.agent.as_str())
-        && event.session.as_str() != SessionId::UNKNOWN
-        && !event.meta.contains_key(IMPORTED_META_KEY)
-}
 
 /// Reads transcripts until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {

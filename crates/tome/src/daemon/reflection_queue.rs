@@ -9,6 +9,9 @@
 //! A session is queued from its first event without a reflection until the reflection is done. An
 //! attempt is counted before it starts, so that one interrupted by a crash counts.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +20,7 @@ use tome_home::HomeError;
 use tome_model::{Event, EventKind, Millis};
 use tome_proto::v1;
 
-use crate::daemon::saved_state::SavedState;
+use super::saved_state::SavedState;
 
 /// Attempts per session before it is abandoned.
 const ATTEMPTS_MAX: u32 = 2;

@@ -10,13 +10,17 @@
 //! entries late.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tome_home::HomeError;
-use tome_model::{Agent, Event, EventKind, SessionId};
+use tome_home::{HomeError, Projection, Store, follow_outbox};
+use tome_ledger::ProjectionCommit;
+use tome_model::{Agent, Clock, Event, EventKind, SessionId};
 
-use crate::daemon::saved_state::SavedState;
+use super::saved_state::SavedState;
+use crate::config::Settings;
+use crate::import::IMPORTED_META_KEY;
 
 const VERSION: u32 = 1;
 /// Sessions in the queue; the one with the oldest last event is evicted.
@@ -30,6 +34,68 @@ const SETTLE_MS: u64 = 3_000;
 const RECHECK_MS: u64 = 30_000;
 /// Delay before a failed transcript is retried.
 pub const RETRY_MS: u64 = 600_000;
+/// Older events do not queue their session; `tome import` reads history.
+const MAX_AGE_MS: u64 = 24 * 60 * 60 * 1000;
+const BATCH_EVENTS: usize = 1_000;
+
+/// The queue of sessions whose agent transcripts are due.
+pub struct AgentTranscripts {
+    pub queue: TranscriptQueue,
+    clock: Arc<dyn Clock>,
+    pub is_enabled: bool,
+    pub idle: Duration,
+    /// Held while a transcript is read: one at a time.
+    pub read_lock: Mutex<()>,
+}
+
+impl AgentTranscripts {
+    pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
+        Self {
+            queue: TranscriptQueue::open(settings.home.run().join("transcripts.json")),
+            clock: Arc::clone(clock),
+            is_enabled: settings.transcripts.enabled,
+            idle: settings.transcripts.idle,
+            read_lock: Mutex::default(),
+        }
+    }
+}
+
+/// Queues the sessions of new events. The queue is saved before the cursor moves.
+impl Projection for AgentTranscripts {
+    fn name(&self) -> &'static str {
+        "transcripts"
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        Ok(self.is_enabled && store.cursor(self.name())? < store.last_seq())
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let name = self.name();
+        follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
+            let fresh_from = self.clock.now().0.saturating_sub(MAX_AGE_MS);
+            let mut events = Vec::new();
+            for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
+                events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
+            }
+            self.queue.record_events(&events)?;
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), ProjectionCommit::default()))
+        })?;
+        Ok(())
+    }
+
+    /// Does nothing: old events do not cause transcripts to be read again.
+    fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
+        Ok(())
+    }
+}
+
+/// Whether an event came from a hook of an agent that keeps transcripts.
+fn is_from_hook(event: &Event) -> bool {
+    Agent::KNOWN.contains(&event.agent.as_str())
+        && event.session.as_str() != SessionId::UNKNOWN
+        && !event.meta.contains_key(IMPORTED_META_KEY)
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueuedSession {
