@@ -12,7 +12,9 @@ use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
 pub(super) const EVENTS_MAX: usize = 120;
+/// Of a prompt above a hit, and in the outline of a turn.
 const PROMPT_CHARS_MAX: usize = 140;
+const OUTLINE_CHARS_MAX: usize = 270;
 const ANSWER_CHARS_MAX: usize = 280;
 
 /// The turn around a hit.
@@ -24,7 +26,7 @@ pub struct HitTurn {
     pub prompt: Option<TurnPart>,
     /// The passage of the agent's final message about the query, unless that message is the hit itself.
     pub answer: Option<TurnPart>,
-    /// The beginning of its prompt and the passage of its final message about the query, whatever the hit is.
+    /// The user's own words in its prompt and the passage of its final message about the query, whatever the hit is.
     pub outline: TurnOutline,
     /// Whether it ends without a word of the agent.
     pub is_unanswered: bool,
@@ -35,7 +37,7 @@ pub struct HitTurn {
 /// What was asked in a turn, and what came of it, each on one line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnOutline {
-    /// The beginning of the prompt.
+    /// The user's own words in the prompt, without what was pasted.
     pub prompt: Option<TurnPart>,
     /// The passage of the agent's final message.
     pub answer: Option<TurnPart>,
@@ -70,8 +72,8 @@ pub(super) fn load_turn(
     if let Some((number, prompt)) =
         events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
     {
-        let text = tome_text::collapse_whitespace(&tome_contents::prompt_text(&prompt.text));
-        let text = tome_text::truncate_words(&text, PROMPT_CHARS_MAX);
+        let text = tome_text::collapse_whitespace(&tome_contents::describe_prompt(&prompt.text));
+        let text = tome_text::truncate_words(&text, OUTLINE_CHARS_MAX);
         turn.outline.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
         turn.prompt_number = Some(number);
     }
@@ -90,7 +92,11 @@ pub(super) fn load_turn(
         Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
     });
     let TurnOutline { prompt, answer } = &turn.outline;
-    turn.prompt = prompt.clone().filter(|part| part.number != order_key.seq);
+    let above = prompt.clone().filter(|part| part.number != order_key.seq);
+    turn.prompt = above.map(|part| TurnPart {
+        text: tome_text::truncate_words(&part.text, PROMPT_CHARS_MAX),
+        ..part
+    });
     turn.answer = answer.clone().filter(|_| answer_at.is_some_and(|answer_at| answer_at > at));
     // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
     let correction = if is_answer(&hit) { events.find_correction() } else { None };

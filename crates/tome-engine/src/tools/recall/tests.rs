@@ -339,7 +339,7 @@ fn a_timeline_has_a_line_per_turn_and_leaves_the_least_relevant_to_the_next_page
     expect![[r#"
         Timeline of "limits" (4 turns, oldest first)
         Sun 2026-11-15
-          #12 …limits does the gateway… → 600 requests per minute.
+          #12 Which limits does the gateway have? → 600 requests per minute.
           #31 Raise the limit → It is 900 now.
         Wed 2026-11-18
           #88 Why are we throttled again?

@@ -49,8 +49,10 @@ pub(super) fn pack_timeline(
     format: &AnswerFormat<'_>,
 ) -> Option<PackedAnswer> {
     let turns = answer.turns();
+    let query_stems = content_stems(format.query);
+    let count_shared = |text: &str| content_stems(text).intersection(&query_stems).count();
     let entries: Vec<TimelineEntry<'_>> =
-        turns.iter().filter_map(|turn| build_entry(turn)).collect();
+        turns.iter().filter_map(|turn| build_entry(turn, count_shared)).collect();
     let mut positions: Vec<usize> = entries.iter().map(|entry| entry.position).collect();
     positions.sort_unstable();
     let notes: Vec<String> =
@@ -69,15 +71,20 @@ pub(super) fn pack_timeline(
     })
 }
 
-/// The prompt of a turn and its result; without both, the passage that matches.
-fn build_entry<'a>(hits: &[&'a RecallHit]) -> Option<TimelineEntry<'a>> {
+/// The prompt of a turn and its result; without both, the passage that matches. Of a prompt, the passage that
+/// matches is shown if it has more words of the query than the user's own words in short.
+fn build_entry<'a>(
+    hits: &[&'a RecallHit],
+    count_shared: impl Fn(&str) -> usize,
+) -> Option<TimelineEntry<'a>> {
     let first = *hits.first()?;
     let TurnOutline { prompt, answer } = &first.turn.outline;
     let (id, text, answer) = match (prompt, answer) {
         (Some(prompt), Some(answer)) => {
             let id = format!("{}#{}", render::project_prefix(first), prompt.number);
-            let prompt_hit = hits.iter().find(|hit| hit.id == id);
-            let text = prompt_hit.map_or(prompt.text.as_str(), |hit| hit.text.as_str());
+            let passage = hits.iter().find(|hit| hit.id == id).map(|hit| hit.text.as_str());
+            let passage = passage.filter(|text| count_shared(text) > count_shared(&prompt.text));
+            let text = passage.unwrap_or(&prompt.text);
             (id, text, Some(answer.text.as_str()))
         }
         _ => (first.id.clone(), first.text.as_str(), None),
