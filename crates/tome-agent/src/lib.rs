@@ -15,9 +15,8 @@
 //! | [`AgentLoop`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
 //! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
-//! What other crates of the workspace define and this API uses is re-exported: [`model`] (chat models and
-//! their messages), [`event`] (stored events, times), [`summary`] (summarizers); an agent needs no other
-//! crate of Tome.
+//! Types from other crates of the workspace are re-exported: [`model`] (chat models and their messages),
+//! [`event`] (stored events, times), [`summary`] (summarizers). An agent needs no other crate of Tome.
 //!
 //! The crate reads neither the terminal, the environment nor the wall clock. The caller supplies a
 //! model, a memory and, optionally, tools.

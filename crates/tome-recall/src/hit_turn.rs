@@ -34,7 +34,7 @@ pub struct HitTurn {
     pub branch: Option<String>,
 }
 
-/// What was asked in a turn, and what came of it, each on one line.
+/// The prompt of a turn and its result, one line each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TurnOutline {
     /// The user's own words in the prompt, without what was pasted.

@@ -1,7 +1,7 @@
 //! Hidden characters: one table of the characters that a reader does not see, or that change how the
 //! text around them is displayed.
 
-/// What a hidden character does.
+/// The effect of a hidden character.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HiddenClass {
     /// Controls a terminal, including newline and tab.

@@ -27,12 +27,12 @@ pub struct ToolCallSummary<'a> {
 }
 
 impl ToolCallSummary<'_> {
-    /// What stands before its line: `$ ` if that is a command.
+    /// Prefix of its line: `$ ` for a command.
     pub fn prompt_mark(&self) -> &'static str {
         if self.command.is_some() { "$ " } else { "" }
     }
 
-    /// What stands behind its line: how it ended, as ` (exit 1)`, unless it passed.
+    /// Suffix of its line: how it ended, such as ` (exit 1)`; empty if it passed.
     pub fn outcome_mark(&self) -> String {
         match self.outcome.words() {
             words if words.is_empty() => words,

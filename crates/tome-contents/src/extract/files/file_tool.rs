@@ -6,10 +6,10 @@ use tome_model::truncate_to;
 pub const PATH_FIELDS: [&str; 6] =
     ["file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file"];
 
-/// Longer names are no tool's.
+/// No tool has a longer name.
 const NAME_BYTES_MAX: usize = 200;
 
-/// What a tool does with files.
+/// A kind of tool that acts on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileTool {
     /// Changes a part of a file.

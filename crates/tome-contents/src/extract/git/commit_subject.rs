@@ -1,4 +1,4 @@
-//! What the subject of a commit says about the work.
+//! Classifies commit subjects: work or routine, and their conventional type.
 
 use tome_text::count_words;
 

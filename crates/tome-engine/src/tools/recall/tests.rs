@@ -310,7 +310,7 @@ fn a_timeline_has_a_line_per_turn_and_leaves_the_least_relevant_to_the_next_page
         RecallHit { turn: HitTurn { outline, prompt_number: Some(number), ..hit.turn }, ..hit }
     };
     let prompt = "Which limits does the gateway have?";
-    // What matches may be a step on the way, or code.
+    // The matching passage may be an intermediate step, or code.
     let asked = message(12, 12, "user_message", "…limits does the gateway…");
     let asked = outlined(asked, 12, prompt, "600 requests per minute.");
     let reply = message(13, 12, "assistant_message", "```let limits = gateway.limits();```");
