@@ -39,8 +39,8 @@ pub use extract::{
     CommitMessage, Correction, Extractive, FileChange, FileTool, PATH_FIELDS, PromptReply,
     ToolCallSummary, ToolOutcome, cut_turns, describe_prompt, ends_with_announcement, find_answer,
     find_correction, find_work_outcome, find_work_title, is_narration, is_prompt,
-    is_task_list_tool, list_commits, list_edited_files, names_whole_work, prompt_text,
-    read_tool_call, shorten_path, skip_acknowledgment, stands_alone, states_cause,
+    is_task_list_tool, list_commits, list_edited_files, looks_pasted, names_whole_work,
+    prompt_text, read_tool_call, shorten_path, skip_acknowledgment, stands_alone, states_cause,
     strip_own_request, strip_request, tool_base_name,
 };
 pub use instructions::{

@@ -76,6 +76,7 @@ use plan::RecallPlan;
 use rank::RankedCandidate;
 use searched_index_set::{OPEN_SETS_MAX, SharedQuery};
 use threshold::RelevanceEvidence;
+use turn_pages::KnownTurns;
 
 pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
@@ -267,9 +268,14 @@ impl Recall {
             // They repeat the turns between which they would stand.
             ranked.retain(|one| source_kind(one.candidate.source) != SourceKind::Contents);
         }
+        let mut known = KnownTurns::default();
+        if plan.effort.is_full() && !plan.is_time_only() && plan.hits_max > 0 {
+            self.rate_turns(&mut ranked, &pool, &mut known)?;
+        }
+        let skip = query.limits.skip;
         let mut page = match query.unit {
-            HitUnit::Record => pack::choose_hits(&ranked, plan, query.limits.skip),
-            HitUnit::Turn => self.choose_turns(&ranked, &pool, plan, query.limits.skip)?,
+            HitUnit::Record => pack::choose_hits(&ranked, plan, skip),
+            HitUnit::Turn => self.choose_turns(&ranked, &pool, plan, skip, &mut known)?,
         };
         if query.origin.is_proactive() {
             pack::drop_superseded(&ranked, plan, &mut page.chosen);

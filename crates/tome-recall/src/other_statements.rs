@@ -160,9 +160,10 @@ impl ComparedStatement {
         };
         if self.values.iter().any(differs) {
             let is_newer = other.at > self.at;
-            let (before, after) = if is_newer { (self, other) } else { (other, self) };
-            // An agent's suggestion does not replace a person's statement; a change it reports does.
-            if before.is_by_person && !after.is_by_person && !after.reports_change {
+            let after = if is_newer { other } else { self };
+            // An agent's values are mostly those of one piece of work, or suggestions. A change that it reports
+            // replaces a value.
+            if !after.is_by_person && !after.reports_change {
                 return None;
             }
             return Some(if is_newer {

@@ -373,6 +373,9 @@ pub(super) fn collect_statements(
         let Some(order_key) = body.order_key() else { continue };
         let range = find_shown_range(entry, &body.text, plan);
         let passage = excerpt_around(&body.text, &range, SNIPPET_CHARS / 2, LineBreaks::Join);
+        if tome_contents::looks_pasted(line_at(&body.text, range.start)) {
+            continue;
+        }
         let (number, at) = (order_key.seq, entry.candidate.at);
         let statement = match is_by_person {
             true => ComparedStatement::new(number, at, &passage),
@@ -381,6 +384,14 @@ pub(super) fn collect_statements(
         statements.insert((entry.candidate.set_index, order_key.seq), statement);
     }
     statements
+}
+
+/// The line around a position.
+fn line_at(text: &str, at: usize) -> &str {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let start = before.rfind('\n').map_or(0, |end| end + 1);
+    let end = after.find('\n').map_or(text.len(), |end| at + end);
+    text.get(start..end).unwrap_or_default()
 }
 
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.

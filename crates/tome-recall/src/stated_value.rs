@@ -64,7 +64,7 @@ impl Subject {
         let missing = asked - asked_of_both;
         let is_asked = asked_of_both > 0 && (missing * 3 <= asked || asked == 2);
         let is_close = shared.len() >= SHARED_MIN && shared.len() * 2 >= smaller
-            || shared.len() == 1 && smaller == 1;
+            || shared.len() == 1 && own.len().max(others.len()) <= 2;
         // The timeouts of two services are two things.
         let differ = |own: Vec<&str>, others: Vec<&str>| {
             let unlike = |one: &&&str| !shared.contains(**one);
@@ -222,7 +222,8 @@ fn is_label(word: &str) -> bool {
     const LABELS: &[&str] = &[
         "line", "lines", "step", "phase", "issue", "issues", "pr", "pull", "part", "section", "chapter", "task", "page",
         "number", "no", "option", "item", "turn", "commit", "test", "tests", "round", "figure", "point", "exit", "code",
-        "status", "error", "ticket", "story", "epic", "sprint", "todo", "attempt", "batch", "and", "through",
+        "status", "error", "ticket", "story", "epic", "sprint", "todo", "attempt", "batch", "and", "through", "fix", "bug",
+        "finding", "question", "case", "stage", "version", "round", "wave", "layer",
     ];
     LABELS.contains(&word) || word.starts_with('#')
 }

@@ -5,19 +5,29 @@ use std::collections::{HashMap, HashSet};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::SessionId;
 
-use super::Recall;
 use super::candidate::{SourceKind, source_kind};
 use super::candidate_pool::CandidatePool;
+use super::confidence::TurnFeatures;
+use super::fuse::round_score;
 use super::hit_turn::EVENTS_MAX;
 use super::pack::{ChosenHit, HitPage, choose_page};
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
+use super::{Recall, Tier};
 use crate::RecallError;
 
 /// Hits listed of a turn.
 const TURN_HITS_MAX: usize = 4;
 /// Hits whose turns are looked up. Every further one counts as a turn of its own.
 const LOOKUPS_MAX: usize = 150;
+
+/// How much each further hit of a turn adds to the score of its best one. A turn that matches in several places is
+/// more likely to be about the query than one that does so once.
+const FURTHER_HIT_WEIGHT: f64 = 0.1;
+/// Best hits that are rated by their turns.
+const RATED_HITS_MAX: usize = 12;
+/// Turns that are ordered by the scores of all of their hits.
+const ORDERED_TURNS_MAX: usize = 40;
 
 /// The index set and the number of the prompt of a turn.
 type TurnId = (usize, u64);
@@ -30,11 +40,11 @@ impl Recall {
         pool: &CandidatePool,
         plan: &RecallPlan,
         skip: usize,
+        known: &mut KnownTurns,
     ) -> Result<HitPage, RecallError> {
         let mut turns: Vec<Vec<ChosenHit>> = Vec::new();
         let mut positions: HashMap<TurnId, usize> = HashMap::new();
         let mut listed = HashSet::new();
-        let mut known = KnownTurns::default();
         loop {
             let page = choose_page(ranked, plan, &listed);
             let is_counted_out = known.lookups >= LOOKUPS_MAX && turns.len() > skip + plan.hits_max;
@@ -47,7 +57,7 @@ impl Recall {
                     continue;
                 }
                 let turn = match ranked.get(hit.candidate_index()) {
-                    Some(found) => self.find_turn(found, pool, &mut known)?,
+                    Some(found) => self.find_turn(found, pool, known)?,
                     None => None,
                 };
                 let position = turn.and_then(|turn| positions.get(&turn).copied());
@@ -62,10 +72,52 @@ impl Recall {
                 }
             }
         }
+        if !plan.is_time_only() {
+            order_turns(&mut turns, ranked);
+        }
         let unread = ranked.len().saturating_sub(listed.len());
         let more = turns.len().saturating_sub(skip + plan.hits_max) + unread;
         let chosen = turns.into_iter().skip(skip).take(plan.hits_max).flatten().collect();
         Ok(HitPage { chosen, more })
+    }
+
+    /// Raises the confidence of the best hit of each turn to that of the turn.
+    pub(super) fn rate_turns(
+        &self,
+        ranked: &mut [RankedCandidate],
+        pool: &CandidatePool,
+        known: &mut KnownTurns,
+    ) -> Result<(), RecallError> {
+        let mut turns: Vec<(Option<TurnId>, Vec<usize>)> = Vec::new();
+        let best = ranked.iter().enumerate().filter(|(_, hit)| is_in_messages(hit));
+        for (at, found) in best.take(RATED_HITS_MAX) {
+            let turn = self.find_turn(found, pool, known)?;
+            match turns.iter_mut().find(|(one, _)| turn.is_some() && *one == turn) {
+                Some((_, hits)) => hits.push(at),
+                None => turns.push((turn, vec![at])),
+            }
+        }
+        let mut scored: Vec<(f64, Vec<usize>)> = turns
+            .into_iter()
+            .map(|(_, hits)| (score_turn(hits.iter().filter_map(|at| ranked.get(*at))), hits))
+            .collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let score_at = |at: usize| scored.get(at).map_or(0.0, |(score, _)| round_score(*score));
+        let (best, second) = (score_at(0), score_at(1));
+        for (at, (score, hits)) in scored.iter().enumerate() {
+            let features = TurnFeatures {
+                score: round_score(*score),
+                best,
+                best_other: if at == 0 { second } else { best },
+                similarity: highest_similarity(hits.iter().filter_map(|at| ranked.get(*at))),
+                hits: hits.len().min(TURN_HITS_MAX),
+            };
+            let confidence = features.confidence();
+            if let Some(hit) = hits.first().and_then(|at| ranked.get_mut(*at)) {
+                hit.confidence = hit.confidence.max(confidence);
+            }
+        }
+        Ok(())
     }
 
     /// Finds the turn of a message; `None` for anything else.
@@ -96,6 +148,41 @@ impl Recall {
     }
 }
 
+/// Orders the first turns by the scores of all of their hits. Pages and notes keep their places.
+fn order_turns(turns: &mut [Vec<ChosenHit>], ranked: &[RankedCandidate]) {
+    let found = |hit: &ChosenHit| ranked.get(hit.candidate_index());
+    let is_message =
+        |hits: &&mut Vec<ChosenHit>| hits.first().and_then(found).is_some_and(is_in_messages);
+    let score = |hits: &[ChosenHit]| score_turn(hits.iter().filter_map(found));
+    let mut places: Vec<&mut Vec<ChosenHit>> =
+        turns.iter_mut().take(ORDERED_TURNS_MAX).filter(is_message).collect();
+    let mut ordered: Vec<Vec<ChosenHit>> =
+        places.iter_mut().map(|hits| std::mem::take(*hits)).collect();
+    ordered.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    for (place, hits) in places.into_iter().zip(ordered) {
+        *place = hits;
+    }
+    for (position, hits) in turns.iter_mut().enumerate() {
+        hits.iter_mut().for_each(|hit| hit.position = position);
+    }
+}
+
+/// Scores a turn by its hits, best first.
+fn score_turn<'a>(hits: impl Iterator<Item = &'a RankedCandidate>) -> f64 {
+    let mut scores = hits.take(TURN_HITS_MAX).map(|hit| hit.score);
+    scores.next().unwrap_or(0.0) + FURTHER_HIT_WEIGHT * scores.sum::<f64>()
+}
+
+/// The highest similarity of some hits, including what their neighbors contribute; 0 if unknown.
+fn highest_similarity<'a>(hits: impl Iterator<Item = &'a RankedCandidate>) -> f32 {
+    let in_vectors = hits.flat_map(|hit| &hit.ranks).filter(|(tier, ..)| *tier == Tier::Vectors);
+    in_vectors.fold(0.0, |highest, (.., score)| highest.max(*score))
+}
+
+fn is_in_messages(hit: &RankedCandidate) -> bool {
+    source_kind(hit.candidate.source) == SourceKind::Events
+}
+
 /// Whether a hit is the page of a segment, or an excerpt, of a session of which a message is listed.
 fn repeats_turns(ranked: &[RankedCandidate], at: usize, listed: &HashSet<usize>) -> bool {
     let session_of = |one: &RankedCandidate| {
@@ -117,7 +204,7 @@ fn repeats_turns(ranked: &[RankedCandidate], at: usize, listed: &HashSet<usize>)
 
 /// The parts of sessions that were read.
 #[derive(Default)]
-struct KnownTurns {
+pub(super) struct KnownTurns {
     parts: HashMap<(usize, String), Vec<TurnBeginning>>,
     lookups: usize,
 }

@@ -306,7 +306,8 @@ fn store_two_values(kind: &str) -> EngineFixture {
         }
     };
     ask("old", NOW.0 - 9 * DAY_MS, "Look at the mirror", "The nightly mirror job starts at 2 am.");
-    ask("new", NOW.0 - 2 * DAY_MS, "And now?", "The nightly mirror job starts at 4 am now.");
+    let change = "I changed it: the nightly mirror job starts at 4 am.";
+    ask("new", NOW.0 - 2 * DAY_MS, "And now?", change);
     ask("other", NOW.0 - DAY_MS, "And the rest?", "The release notes are written by hand.");
     fixture
 }

@@ -164,9 +164,12 @@ fn cited_text(opened: &OpenedCitation) -> (String, Option<(usize, usize)>) {
             (folded(&text), Some(range))
         }
         CitedContent::Nodes(nodes) => {
-            let bullets = nodes.iter().flat_map(|one| &one.node.bullets);
-            let bullets = bullets.map(|bullet| bullet.text.as_str());
-            (folded(&bullets.collect::<Vec<_>>().join("\n")), None)
+            // A node without bullets is shown by its title.
+            let lines = nodes.iter().flat_map(|one| {
+                let bullets = one.node.bullets.iter().map(|bullet| bullet.text.as_str());
+                std::iter::once(one.node.title.as_str()).chain(bullets)
+            });
+            (folded(&lines.collect::<Vec<_>>().join("\n")), None)
         }
         CitedContent::Grip(found) => (folded(&found.grip.excerpt), None),
     }

@@ -815,7 +815,7 @@ fn sessions_days_and_reports_at_four_widths() {
         at 60:
         4 hits in 1 turn for unicode identifiers
 
-         1  #1  Nov 15, 09:30  user  likely  feature/unicode…
+         1  #1  Nov 15, 09:30  user  feature/unicode…
             Please make the lexer accept unicode identifiers in
             every place where it reads a name. Always run the tests
             before you commit.
@@ -845,7 +845,7 @@ fn sessions_days_and_reports_at_four_widths() {
         at 80:
         4 hits in 1 turn for unicode identifiers
 
-         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identi…
+         1  #1  Nov 15, 09:30  user  feature/unicode-identi…
             Please make the lexer accept unicode identifiers in every place where it
             reads a name. Always run the tests before you commit.
             #4 claude-code: Decided to use `unicode_ident`, because it is small and has
@@ -870,7 +870,7 @@ fn sessions_days_and_reports_at_four_widths() {
         at 100:
         4 hits in 1 turn for unicode identifiers
 
-         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identifiers
+         1  #1  Nov 15, 09:30  user  feature/unicode-identifiers
             Please make the lexer accept unicode identifiers in every place where it reads a name. Always
             run the tests before you commit.
             #4 claude-code: Decided to use `unicode_ident`, because it is small and has no dependencies.
@@ -894,7 +894,7 @@ fn sessions_days_and_reports_at_four_widths() {
         at 160:
         4 hits in 1 turn for unicode identifiers
 
-         1  #1  Nov 15, 09:30  user  likely  feature/unicode-identifiers
+         1  #1  Nov 15, 09:30  user  feature/unicode-identifiers
             Please make the lexer accept unicode identifiers in every place where it reads a name. Always run
             the tests before you commit.
             #4 claude-code: Decided to use `unicode_ident`, because it is small and has no dependencies.

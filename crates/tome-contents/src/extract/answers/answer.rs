@@ -9,7 +9,9 @@ use crate::extract::answers::informative::{
     is_check_report, is_empty_phrase, is_shouted, reports_end,
 };
 use crate::extract::answers::statement::{AnswerSentence, lists_work, read_statement};
-use crate::extract::answers::unfinished::{instructs, is_fragment, looks_ahead};
+use crate::extract::answers::unfinished::{
+    instructs, is_fragment, is_parenthetical, looks_ahead, offers_option,
+};
 use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
 use crate::extract::language::cues::{is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
@@ -212,10 +214,13 @@ pub(crate) fn find_statement<'a>(
             continue;
         }
         let says = (count_words(text) >= 2 || !text.is_ascii())
+            && text.chars().any(char::is_alphanumeric)
             && !text.ends_with(['?', '？'])
             && (has_list || !text.ends_with([':', '：']))
             && !is_announcement(text)
             && !is_fragment(text)
+            && !is_parenthetical(text)
+            && !offers_option(text)
             && !looks_ahead(text)
             && !(after_work && instructs(text))
             && !is_filler(text);
@@ -238,6 +243,7 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
     let is_detail = sentence.shape == SentenceShape::Item && sentence.indent > 1;
     !sentence.is_aside
         && !is_detail
+        && text.chars().any(char::is_alphanumeric)
         && !text.ends_with(['?', '？'])
         && !is_announcement(text)
         && !is_fragment(text)
@@ -246,6 +252,8 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !is_shouted(text)
         && !is_numbered_question(text)
         && !is_agreement(text)
+        && !is_parenthetical(text)
+        && !offers_option(text)
         && !(sentence.shape == SentenceShape::Heading && names_document(text))
         && !leads_to_list(text)
         && !reports_step(text)

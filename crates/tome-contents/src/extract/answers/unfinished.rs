@@ -12,6 +12,39 @@ pub(crate) fn is_fragment(text: &str) -> bool {
     begins || text.ends_with(['、', '，', ','])
 }
 
+/// Whether a whole sentence stands in parentheses: a remark beside the result.
+pub(crate) fn is_parenthetical(text: &str) -> bool {
+    let bare = text.trim_end_matches(['.', '。']);
+    [('(', ')'), ('（', '）')].iter().any(|(open, close)| {
+        bare.strip_prefix(*open)
+            .and_then(|rest| rest.strip_suffix(*close))
+            .is_some_and(|inner| !inner.contains([*open, *close]))
+    })
+}
+
+/// Whether a text is one of the options that the user is offered: "Option B — keep the old table".
+pub(crate) fn offers_option(text: &str) -> bool {
+    const LETTERS_MAX: usize = 2;
+    let Some(rest) =
+        strip_any_prefix(text, &["option", "opción", "opção", "вариант", "方案", "选项"])
+    else {
+        return false;
+    };
+    let rest = rest.trim_start();
+    let name: usize = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).count();
+    let after = rest.chars().nth(name);
+    (1..=LETTERS_MAX).contains(&name)
+        && match after {
+            Some(':' | '：' | '.' | ')' | '-' | '–' | '—' | '(') => true,
+            Some(' ') => rest
+                .chars()
+                .skip(name)
+                .find(|c| *c != ' ')
+                .is_some_and(|c| matches!(c, '-' | '–' | '—' | ':' | '(')),
+            _ => false,
+        }
+}
+
 /// Whether a sentence instructs the user, or describes what could be done or should happen: none of it has
 /// happened.
 pub(crate) fn looks_ahead(text: &str) -> bool {
@@ -58,4 +91,34 @@ pub(crate) fn instructs(text: &str) -> bool {
 fn begins_with_marks(text: &str, marks: &[&str]) -> bool {
     begins_with_any(text, marks)
         || marks.iter().any(|mark| !mark.is_ascii() && text.starts_with(mark))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_in_parentheses_are_told_from_sentences_with_one() {
+        assert!(is_parenthetical("(The lint warning in `parse.go` is older.)"));
+        assert!(is_parenthetical("（この警告は以前からあります）。"));
+        assert!(!is_parenthetical("(Only) the cache was stale (again)"));
+        assert!(!is_parenthetical("The lint warning is older (since May)."));
+    }
+
+    #[test]
+    fn offered_options_are_told_from_chosen_ones() {
+        for offer in [
+            "Option B - Keep the old table.",
+            "Option 2: rename it",
+            "Option A (safe)",
+            "方案A：重写",
+        ] {
+            assert!(offers_option(offer), "{offer}");
+        }
+        for chosen in
+            ["Option B is in place now.", "Options are parsed once.", "Optional fields are kept."]
+        {
+            assert!(!offers_option(chosen), "{chosen}");
+        }
+    }
 }

@@ -20,7 +20,8 @@ const JUDGMENTS: &[&str] = &[
 const VERDICTS: &[&str] = &[
     "verdict", "conclusion", "root cause", "the root cause", "recommendation", "my recommendation",
     "bottom line", "tl;dr", "in short", "result", "the fix", "the problem", "the issue", "the bug",
-    "the cause", "the reason", "answer", "short answer", "problem", "fix", "solution", "结论", "原因", "結論", "вывод", "причина",
+    "the cause", "the reason", "what was wrong", "what went wrong", "what happened", "why it failed", "why it happened",
+    "answer", "short answer", "problem", "fix", "solution", "结论", "原因", "結論", "вывод", "причина",
     "fazit", "ursache",
 ];
 

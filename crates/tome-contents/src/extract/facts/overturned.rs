@@ -102,7 +102,21 @@ fn denies(prompt: &str) -> bool {
     if says_still_wrong(prompt) || begins_with_any(prompt, TAKEN_BACK) {
         return true;
     }
+    // It names the error that is gone.
+    const ACCEPTS: [&str; 10] = [
+        "問題ありません",
+        "問題ない",
+        "解消",
+        "解決しました",
+        "没问题",
+        "已解决",
+        "已经解决",
+        "no longer fails",
+        "works now",
+        "is fixed now",
+    ];
     let is_other = is_order(prompt)
+        || ACCEPTS.iter().any(|phrase| lower.contains(phrase))
         || classify_reaction(prompt) == Reaction::Confirmation
         || lower.contains("i didn't know");
     !is_other && (PHRASES.iter().any(|phrase| lower.contains(phrase)) || is_failure())

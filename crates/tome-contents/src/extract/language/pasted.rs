@@ -1,7 +1,7 @@
 //! Recognizes texts that were copied from a log, an address or the screen of a program.
 
 /// Whether a text was copied from a log, an address or the screen of a program.
-pub(crate) fn looks_pasted(text: &str) -> bool {
+pub fn looks_pasted(text: &str) -> bool {
     // Each of these is only in what programs print.
     const MARKS: [&str; 4] = ["level=warn", "level=info", "[redacted:", "site-packages/"];
     const OPENINGS: [char; 9] = ['?', '|', '>', '✓', '✗', '●', '⏺', '❯', '│'];

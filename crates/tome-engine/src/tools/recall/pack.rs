@@ -219,7 +219,7 @@ impl PackedAnswer {
     }
 }
 
-const WEAK_REMARK: &str = " (weak matches only: it may not be recorded)";
+const WEAK_REMARK: &str = " (none stands out: read before you rely on one)";
 
 /// Whether the best hit is weak and none has most of the query's words.
 pub(super) fn is_doubtful(answer: &RecallAnswer) -> bool {

@@ -106,7 +106,7 @@ fn render_entries(
     line_chars: usize,
 ) -> String {
     let query = shorten_query(format.query, format.tokens_max / 4);
-    let weak = if is_doubtful(answer) { "; weak matches only" } else { "" };
+    let weak = if is_doubtful(answer) { "; none stands out" } else { "" };
     let turns = entries.len();
     let mut lines = vec![format!("Timeline of \"{query}\" ({turns} turns, oldest first{weak})")];
     let mut last_day = String::new();

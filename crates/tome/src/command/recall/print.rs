@@ -87,8 +87,9 @@ impl ResponsePrinter<'_> {
         } else {
             found
         };
-        let weak = match answer.confidence.as_str() {
-            "weak" => ", weak matches only,",
+        let weak = match (answer.confidence.as_str(), messages) {
+            ("weak", 1) => ", a weak match,",
+            ("weak", _) => ", none of which stands out,",
             _ => "",
         };
         writeln!(out, "{BOLD}{hits}{RESET}{weak} for {}", self.shown_query())?;
