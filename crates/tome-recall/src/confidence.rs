@@ -1,8 +1,8 @@
 //! How likely a hit is relevant.
 //!
 //! The estimate is a logistic regression over what is known of a hit, fitted on the development
-//! sets and checked on each of them with a fit on the others. Where turns are listed, a second one rates
-//! them as wholes; it was fitted on questions about coding sessions of 12 projects and checked on 12 others.
+//! sets and checked on each of them with a fit on the others. A second one rates the turns of the best hits; it
+//! was fitted on questions about the coding sessions of 12 projects and checked on 10 others.
 
 /// How likely a hit, or the best hit of an answer, is relevant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -31,7 +31,7 @@ pub(crate) fn offers_option(text: &str) -> bool {
         return false;
     };
     let rest = rest.trim_start();
-    let name: usize = rest.chars().take_while(|c| c.is_ascii_alphanumeric()).count();
+    let name: usize = rest.chars().take_while(char::is_ascii_alphanumeric).count();
     let after = rest.chars().nth(name);
     (1..=LETTERS_MAX).contains(&name)
         && match after {
