@@ -12,6 +12,12 @@ use tokio_stream::Stream;
 use tokio_stream::StreamExt;
 use tome_client::{LocalStream, UserFolders};
 
+/// Returns freed memory to the system. glibc keeps what is freed between blocks in use: after an import of
+/// 98 MB a daemon held 37 MB of free blocks, with one arena and a low trim threshold.
+#[cfg(target_os = "linux")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 /// Whether agents run the commands in their settings with a shell that quotes as POSIX does: with single
 /// quotes and backslashes.
 pub const HAS_POSIX_SHELL: bool = cfg!(not(windows));
@@ -409,13 +415,6 @@ pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
         command.args(words).arg(file);
         command
     }
-}
-
-/// Runs a program in place of this one where glibc is used. Returns only if that fails.
-pub fn replace_process(command: &mut std::process::Command) {
-    #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    drop(std::os::unix::process::CommandExt::exec(command));
-    let _ = command;
 }
 
 /// Resident memory of this process without mapped files, in bytes; 0 if unknown.

@@ -17,8 +17,7 @@ use crate::platform;
 
 /// Interval of maintenance. With nothing to do it costs a few system calls.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(2);
-/// Memory of its own that a daemon with no open store may keep. glibc keeps free blocks for good, some
-/// 40 MB after a large import, while a new daemon answers within milliseconds.
+/// Memory of its own that a daemon with no open store may keep. A new daemon answers within milliseconds.
 const IDLE_MEMORY_MAX: u64 = 32 << 20;
 /// Shortest time without work after which a daemon stops in order to return memory.
 const QUIET_MIN: Duration = Duration::from_mins(1);

@@ -23,6 +23,9 @@ use crate::connect::{DaemonConnector, build_connector, is_older_version};
 
 /// Larger payloads are sealed in the hook, so that text beyond the size cap is not sent.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// How long the daemon may take to acknowledge, even if the deadline is later. What a hook holds is in memory
+/// only; the spool is as safe as the daemon.
+const ACKNOWLEDGEMENT_WAIT_MAX: Duration = Duration::from_secs(3);
 /// Polling interval for a transcript that the agent writes after its hooks run.
 const TRANSCRIPT_POLL_INTERVAL: Duration = Duration::from_millis(25);
 /// Bytes read from the end of a transcript to find the last turn.
@@ -234,12 +237,10 @@ struct DeliveryInProgress<'d> {
 impl DeliveryInProgress<'_> {
     /// Sends the drafts to the daemon, or writes them to the spool; then requests the injection.
     async fn send_drafts(self, drafts: &[DeliveredDraft]) {
-        let sent = self
-            .hook
-            .wait_clock
-            .wait_for(self.hook.deadlines.answered, send_to_daemon(self.connector, drafts))
-            .await;
-        match sent.unwrap_or(Err(ClientError::TimedOut(self.hook.deadlines.answered.as_millis()))) {
+        let clock = &self.hook.wait_clock;
+        let until = self.hook.deadlines.answered.min(clock.waited() + ACKNOWLEDGEMENT_WAIT_MAX);
+        let sent = clock.wait_for(until, send_to_daemon(self.connector, drafts)).await;
+        match sent.unwrap_or(Err(ClientError::TimedOut(until.as_millis()))) {
             Ok(sent) => self.on_acknowledged(sent).await,
             Err(error) => self.on_unacknowledged(&error, drafts).await,
         }

@@ -78,13 +78,20 @@ pub fn node() -> Option<Command> {
     None
 }
 
-/// Puts OpenCode's plugin, as written by setup, beside a driver; it runs this command for Tome.
+/// Puts OpenCode's plugin, as written by setup, beside a driver; it runs this command for Tome, and waits
+/// for its responses however busy the machine is.
 pub fn write_plugin(world: &World, tome: &Value) {
     let plugin = read(world, ".config/opencode/plugins/tome.js");
-    let start = plugin.find("const TOME = ").unwrap();
-    let end = start + plugin[start..].find('\n').unwrap();
-    let plugin = format!("{}const TOME = {tome}{}", &plugin[..start], &plugin[end..]);
+    let plugin = with_constant(&plugin, "TOME", &tome.to_string());
+    let plugin = with_constant(&plugin, "WAIT_MS", "600_000");
     world.write("driver/tome.mjs", &plugin);
+}
+
+/// Replaces the value of a constant of the plugin.
+fn with_constant(plugin: &str, name: &str, value: &str) -> String {
+    let start = plugin.find(&format!("const {name} = ")).unwrap();
+    let end = start + plugin[start..].find('\n').unwrap();
+    format!("{}const {name} = {value}{}", &plugin[..start], &plugin[end..])
 }
 
 /// Runs OpenCode's plugin through a session of the terminal interface, which runs plugins in a
@@ -200,15 +207,14 @@ fn opencodes_plugin_places_responses_where_the_model_reads_them() {
     let world = one("opencode");
     done(&world, &[]);
     let fake = world.write(
-        "driver/fake.mjs",
-        r#"const event = process.argv.at(-1)
-process.stdin.resume()
-process.stdin.on("end", () => {
-  if (event === "session.idle") console.log(JSON.stringify({ decision: "block", reason: "store it" }))
-  else console.log(JSON.stringify({ context: "memory of " + event }))
-})"#,
+        "driver/fake.sh",
+        r#"cat >/dev/null
+case "$3" in
+session.idle) echo '{"decision": "block", "reason": "store it"}' ;;
+*) printf '{"context": "memory of %s"}' "$3" ;;
+esac"#,
     );
-    let did = session(&world, &mut node, &json!(["node", fake]));
+    let did = session(&world, &mut node, &json!(["sh", fake]));
     assert_eq!(did["title"]["system"].as_array().unwrap().len(), 1, "the title needs no memory");
     assert_eq!(did["system"]["system"][1], "memory of session.created");
     assert_eq!(did["resumed"]["system"][0], "memory of session.resumed");
@@ -234,10 +240,8 @@ fn opencodes_plugin_breaks_nothing() {
         let Some(mut node) = node() else { return };
         let world = one("opencode");
         done(&world, &[]);
-        let fake = format!("console.log({})", json!(nonsense));
-        let fake = world.write("driver/fake.mjs", &fake);
-        let tome =
-            if nonsense.is_empty() { json!(["/no/such/tome"]) } else { json!(["node", fake]) };
+        let fake = world.write("driver/fake.sh", &format!("printf '%s' '{nonsense}'"));
+        let tome = if nonsense.is_empty() { json!(["/no/such/tome"]) } else { json!(["sh", fake]) };
         let did = session(&world, &mut node, &tome);
         assert_eq!(did["system"]["system"], json!(["You are a coding agent."]));
         assert_eq!(did["parts"].as_array().unwrap().len(), 1);
