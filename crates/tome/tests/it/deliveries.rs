@@ -60,11 +60,12 @@ fn finish(child: Child) {
     assert_eq!(CommandResult::from(child.wait_with_output().unwrap()), CommandResult::silent());
 }
 
-/// Waits until a process sleeps, which means that it is blocked.
+/// Waits until a process sleeps, which means that it is blocked, or has left its work to another one, which
+/// a busy machine may not show in time.
 fn waits(pid: u32) {
     eventually("the hook to wait", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S')).then_some(())
+        stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['S', 'Z'])).then_some(())
     });
 }
 
