@@ -207,6 +207,8 @@ pub(super) static ENGLISH: Language = Language {
         PhraseRule::marked("{quarter}", Quarter),
         PhraseRule::any("week {week} , of|in? {year}", Week),
         PhraseRule::marked("week {week}", Week),
+        PhraseRule::any("{week!} , of|in? {year}", Week),
+        PhraseRule::marked("{week!}", Week),
         PhraseRule::any("week of the? {when}", WeekOf),
         // ISO dates
         PhraseRule::any("{iso}", Iso),

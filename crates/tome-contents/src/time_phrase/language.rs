@@ -13,6 +13,7 @@
 //! | `{month}`, `{month!}` | a month; with `!` only unambiguous names |
 //! | `{day}` | a day of a month: `14`, `14th` |
 //! | `{year}`, `{quarter}`, `{week}` | `2026`, `Q3`, `46` |
+//! | `{week!}` | a week as in a listing: `W46` |
 //! | `{iso}` | `2026-11-14`, `2026-11`, `2026-W46`, `2026-Q3` |
 //! | `{when}` | another phrase, without nested phrases |
 
@@ -169,6 +170,7 @@ pub(super) enum RuleSlot {
     Year,
     Quarter,
     Week,
+    WeekLabel,
     Iso,
     When,
 }
@@ -237,6 +239,7 @@ fn parse_part(part: &'static str) -> RulePart {
         "{year}" => RuleSlot::Year,
         "{quarter}" => RuleSlot::Quarter,
         "{week}" => RuleSlot::Week,
+        "{week!}" => RuleSlot::WeekLabel,
         "{iso}" => RuleSlot::Iso,
         "{when}" => RuleSlot::When,
         words => return RulePart::Words(words.split('|').collect()),

@@ -171,6 +171,11 @@ impl<'a> PhraseMatcher<'a> {
             RuleSlot::Quarter => set_value(&mut values.quarter, find_word(language.quarters, word)),
             RuleSlot::Year => set_value(&mut values.year, parse_year(word)),
             RuleSlot::Week => set_value(&mut values.week, parse_small_number(word, 53)),
+            RuleSlot::WeekLabel => {
+                let number =
+                    word.strip_prefix('w').and_then(|number| parse_small_number(number, 53));
+                set_value(&mut values.week, number)
+            }
             RuleSlot::Day => {
                 let ending = language.ordinals.iter().find_map(|ending| word.strip_suffix(ending));
                 let day = parse_small_number(ending.unwrap_or(word), 31);
