@@ -12,7 +12,10 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use tome_model::{Draft, Tool, cut_mark, json_len, limits};
-use tome_redact::{RedactionCut, Redactor, apply_cuts, find_mark_around, rewrite_json};
+use tome_redact::{
+    RedactionCut, Redactor, apply_cuts, find_mark_around, prints_secret, redact_printed,
+    redact_printed_text, rewrite_json,
+};
 
 /// Longer than any secret: a PEM key of 16,384 bits fits.
 const MARGIN: usize = 16 * 1024;
@@ -46,6 +49,7 @@ impl Sealer {
     /// Seals a draft. Agent, session, folder and time stay as they are: they identify it.
     pub fn seal(&self, draft: Draft) -> Draft {
         let mut cut_bytes = 0;
+        let draft = redact_output(draft);
         let text = self.seal_text(draft.text, self.text_bytes_max, &mut cut_bytes);
         let tool = draft.tool.map(|tool| Tool {
             input: self.seal_json(&tool.input, self.text_bytes_max, &mut cut_bytes),
@@ -173,6 +177,15 @@ impl Sealer {
             budget = budget.saturating_sub((sealed.len() - bytes_max).max(budget / 8 + 1));
         }
     }
+}
+
+/// Cuts what a command printed, if it prints secrets.
+fn redact_output(mut draft: Draft) -> Draft {
+    if let Some(tool) = draft.tool.as_mut().filter(|tool| prints_secret(&tool.input)) {
+        tool.output = redact_printed(&tool.output);
+        draft.text = redact_printed_text(&draft.text).into_owned();
+    }
+    draft
 }
 
 /// A text with its cuts, of which `from..to` may be kept.

@@ -11,6 +11,7 @@
 //! - `header`, `cookie`, `url`: HTTP credentials; `credential_file`: `.netrc`, `.pgpass` and
 //!   others; `manifest`: Kubernetes secrets;
 //! - `pem`, `wallet`, `mnemonic`: private keys in their encodings;
+//! - `printed`: what commands print that print a secret;
 //! - `private`: parts marked as private by the user.
 //!
 //! Every matcher examines a bounded number of bytes per literal or continues where its last run
@@ -36,6 +37,7 @@ mod manifest;
 mod mnemonic;
 mod name;
 mod pem;
+mod printed;
 mod private;
 mod randomness;
 mod redactor;
@@ -53,6 +55,7 @@ mod word_lists;
 pub use cut::{RedactionCut, RedactionMark, apply_cuts, find_mark_around};
 pub use error::PatternError;
 pub use json::rewrite_json;
+pub use printed::{prints_secret, redact_printed, redact_printed_text};
 pub use redactor::{CustomPattern, Redactor};
 
 #[cfg(test)]

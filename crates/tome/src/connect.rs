@@ -7,7 +7,7 @@ use tome_client::{ClientSettings, DaemonProgram};
 use tome_model::SystemClock;
 
 use crate::config::{ConfigFlags, Settings};
-use crate::platform;
+use crate::{heap, platform};
 
 pub use tome_client::{ConnectError, DaemonConnector, StartPolicy, is_older_version};
 
@@ -34,5 +34,7 @@ fn own_program(flags: &ConfigFlags) -> Option<DaemonProgram> {
     for setting in &flags.set {
         arguments.extend(["--set".into(), setting.into()]);
     }
-    Some(DaemonProgram { path: std::env::current_exe().ok()?, arguments, environment: Vec::new() })
+    let environment =
+        heap::missing().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+    Some(DaemonProgram { path: std::env::current_exe().ok()?, arguments, environment })
 }

@@ -12,6 +12,7 @@ mod config;
 mod connect;
 mod daemon;
 mod event_stream;
+mod heap;
 mod hook;
 mod import;
 mod mcp;

@@ -417,6 +417,13 @@ pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
     }
 }
 
+/// Runs a program in place of this one where jemalloc is used. Returns only if that fails.
+pub fn replace_process(command: &mut std::process::Command) {
+    #[cfg(target_os = "linux")]
+    drop(std::os::unix::process::CommandExt::exec(command));
+    let _ = command;
+}
+
 /// Resident memory of this process without mapped files, in bytes; 0 if unknown.
 pub fn own_bytes() -> u64 {
     let [resident, shared] = resident_and_shared_pages();

@@ -6,9 +6,10 @@ use anyhow::Result;
 
 use super::{CommandContext, Outcome};
 use crate::daemon::{self, DaemonExit};
-use crate::platform;
+use crate::{heap, platform};
 
 pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
+    heap::restart_with_settings();
     if detached {
         platform::detach_from_session();
     } else {

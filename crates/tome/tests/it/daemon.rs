@@ -73,14 +73,21 @@ fn start_status_and_stop_report_the_daemon() {
 #[cfg(target_os = "linux")]
 #[test]
 fn the_daemon_returns_freed_memory() {
-    let world = world();
-    world.tome(&["start"]);
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", world.daemon_pid().unwrap())).unwrap();
-    // A thread may end meanwhile.
-    let names =
-        tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
-    let names: Vec<String> = names.collect();
-    assert!(names.iter().any(|name| name.trim() == "jemalloc_bg_thd"), "{names:?}");
+    let by_hand = world();
+    let mut child = foreground(&by_hand, &[]);
+    let by_client = world();
+    by_client.tome(&["start"]);
+    for pid in [child.id(), by_client.daemon_pid().unwrap()] {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        // A thread may end meanwhile.
+        let names = tasks
+            .flatten()
+            .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
+        let names: Vec<String> = names.collect();
+        assert!(names.iter().any(|name| name.trim() == "jemalloc_bg_thd"), "{names:?}");
+    }
+    send_signal(child.id(), Signal::Term);
+    child.wait().unwrap();
 }
 
 /// Bytes that the file system has allocated for the home.

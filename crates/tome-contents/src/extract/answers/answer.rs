@@ -63,7 +63,8 @@ pub(crate) fn find_conclusion<'a>(
     if let Some(both) = join_solution(parts, &best) {
         return Some(both);
     }
-    let best = if index > 0 { join_report(parts, best) } else { best };
+    let best =
+        if index > 0 { join_report(parts, best, prompt.contains(['?', '？'])) } else { best };
     let best = match second {
         Some((other, second)) => join_second(best, &second, index < other),
         None => best,
@@ -163,14 +164,21 @@ fn join_solution<'a>(
 }
 
 /// Puts the verdict that begins an answer before the more informative sentence: "Both comments posted.",
-/// "No, it has no tests."
-fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> AnswerSentence<'a> {
+/// "No, it has no tests.", and to a question "Partly.", "Keep both."
+fn join_report<'a>(
+    parts: &MessageParts<'a>,
+    best: AnswerSentence<'a>,
+    is_asked: bool,
+) -> AnswerSentence<'a> {
     const VERDICT_WORDS_MAX: usize = 12;
+    const DIRECT_WORDS_MAX: usize = 5;
     let Some(first) = parts.sentences.first() else { return best };
     let text = &first.plain;
     let is_verdict = first.shape == SentenceShape::Running
         && count_words(text) <= VERDICT_WORDS_MAX
-        && (reports_end(text) && !is_empty_phrase(text) || answers_shortly(text))
+        && (reports_end(text) && !is_empty_phrase(text)
+            || answers_shortly(text)
+            || is_asked && count_words(text) <= DIRECT_WORDS_MAX && !is_pleasantry(text))
         && !is_check_report(text)
         && !is_announcement(text)
         && !looks_ahead(text)
@@ -185,11 +193,23 @@ fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> Answer
     AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
 }
 
+/// Whether a short sentence at the beginning of an answer is about the question, or only leads to the answer.
+fn is_pleasantry(text: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "good", "great", "got it", "sure", "of course", "certainly", "absolutely", "i see", "understood", "sorry",
+        "you're right", "you are right", "fair", "thanks", "thank you", "done", "fixed", "ok", "okay", "let me", "i'll",
+        "here", "hi", "hello", "nice", "perfect", "excellent", "right", "alright", "makes sense", "interesting", "hmm",
+        "short answer", "it depends", "now", "two", "three", "a few", "some", "looking", "checking",
+    ];
+    begins_with_any(text, STARTS) || is_filler(text) || is_empty_phrase(text)
+}
+
 /// Whether a sentence answers a yes-or-no question.
-fn answers_shortly(text: &str) -> bool {
+pub(crate) fn answers_shortly(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
-        "yes", "no", "correct", "exactly", "not yet", "partly", "oui", "non", "sí", "sim", "não", "ja", "nein",
+        "yes", "no", "correct", "exactly", "not yet", "partly", "partially", "mostly", "yep", "nope", "oui", "non", "sí", "sim", "não", "ja", "nein",
     ];
     #[rustfmt::skip]
     const WIDE: &[&str] = &[

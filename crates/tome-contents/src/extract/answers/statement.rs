@@ -89,6 +89,12 @@ impl ListItem {
         Self { text: if is_short { text.to_owned() } else { head.clone() }, head }
     }
 
+    /// What a row of a table says about its subject.
+    fn of_subject(subject: &str, cell: &str) -> Self {
+        let (subject, cell) = (plain_text(subject), Self::read(cell));
+        Self { text: format!("{subject}: {}", cell.text), head: subject }
+    }
+
     pub(crate) fn from_text(text: String) -> Self {
         Self { head: text.clone(), text }
     }
@@ -172,32 +178,32 @@ pub(crate) fn read_statement<'a>(
     if is_filler(&statement.lead) {
         return (statement, false);
     }
-    let items = list_items(parts, index, &statement.lead);
+    let (raws, items): (Vec<&str>, Vec<ListItem>) =
+        list_items(parts, index, &statement.lead).into_iter().unzip();
     let code = find_code_line(parts, index).filter(|_| items.is_empty());
     let code_item = code.map(|line| ListItem::from_text(format!("`{line}`")));
-    statement.items = items.iter().map(|raw| ListItem::read(raw)).chain(code_item).collect();
+    statement.items = items.into_iter().chain(code_item).collect();
     if !statement.items.is_empty() {
         statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
-        statement.raws.extend(items.iter().copied().chain(code).take(2));
+        statement.raws.extend(raws.iter().copied().chain(code).take(2));
     }
-    (statement, items.len() >= 2)
+    (statement, raws.len() >= 2)
 }
 
 /// Characters of a conclusion with its list.
 pub(crate) const TEXT_CHARS_MAX: usize = 240;
 
-/// The items of the list, or rows of the table, that a sentence introduces, without items below them.
-fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a str> {
+/// The items of the list, or rows of the table, that a sentence introduces, without items below them; each
+/// with the text that it is read from.
+fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<(&'a str, ListItem)> {
     const ITEMS_MAX: usize = 40;
     let rows = parts.rows.iter().filter(|(before, _)| *before == index + 1);
-    let rows: Vec<Vec<&str>> = rows
-        .take(ITEMS_MAX)
-        .map(|(_, row)| row.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
+    let rows: Vec<&str> =
+        rows.take(ITEMS_MAX).map(|(_, row)| row.trim_matches('|').trim()).collect();
     // A table of results; any other compares or lists things that were not done.
     if !rows.is_empty() {
         let is_result = matches!(find_cue(lead), Some((Cue::Outcome, 2..))) || lists_work(lead);
-        return if is_result { choose_column(&rows) } else { Vec::new() };
+        return if is_result { read_rows(&rows) } else { Vec::new() };
     }
     let mut items = parts
         .sentences
@@ -207,7 +213,8 @@ fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<&'a
         .filter(|sentence| begins_item(sentence.raw))
         .peekable();
     let indent = items.peek().map_or(0, |first| first.indent);
-    items.filter(|item| item.indent <= indent).map(|item| item.raw).take(ITEMS_MAX).collect()
+    let items = items.filter(|item| item.indent <= indent).take(ITEMS_MAX);
+    items.map(|item| (item.raw, ListItem::read(item.raw))).collect()
 }
 
 /// The code below a sentence, if it is one line: a path or a command.
@@ -228,17 +235,33 @@ pub(crate) fn lists_work(lead: &str) -> bool {
     begins_with_any(lead, &LEADS)
 }
 
-/// The column with the most words among those whose cells all differ.
-fn choose_column<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
-    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column).copied());
-    let is_distinct = |column: &usize| {
-        let texts: BTreeSet<String> = cells(*column).map(plain_text).collect();
-        texts.len() == rows.len() && texts.iter().any(|text| count_words(text) > 1)
+/// The rows of a table: the column with the most words among those whose cells all differ, after what each row
+/// is about, if its first cell names that.
+fn read_rows<'a>(rows: &[&'a str]) -> Vec<(&'a str, ListItem)> {
+    /// A longer first cell is a text of its own.
+    const SUBJECT_WORDS_MAX: usize = 4;
+    let table: Vec<Vec<&str>> =
+        rows.iter().map(|row| row.split('|').map(str::trim).collect()).collect();
+    let columns = table.iter().map(Vec::len).min().unwrap_or(0);
+    let cells = |column: usize| table.iter().filter_map(move |row| row.get(column).copied());
+    let is_distinct = |column: usize| {
+        let texts: BTreeSet<String> = cells(column).map(plain_text).collect();
+        texts.len() == rows.len()
     };
+    let has_texts = |column: &usize| cells(*column).any(|cell| count_words(cell) > 1);
     let words = |column: &usize| cells(*column).map(count_words).sum::<usize>();
-    let best = (0..columns).filter(is_distinct).max_by_key(words);
-    best.map(|column| cells(column).collect()).unwrap_or_default()
+    let best = (0..columns).filter(|column| is_distinct(*column) && has_texts(column));
+    let Some(best) = best.max_by_key(words) else { return Vec::new() };
+    let names_subject = |cell: &str| {
+        cell.chars().any(char::is_alphabetic) && count_words(cell) <= SUBJECT_WORDS_MAX
+    };
+    let has_subjects = best > 0 && is_distinct(0) && cells(0).all(names_subject);
+    let pairs = rows.iter().zip(cells(0).zip(cells(best)));
+    if has_subjects {
+        pairs.map(|(row, (subject, cell))| (*row, ListItem::of_subject(subject, cell))).collect()
+    } else {
+        pairs.map(|(_, (_, cell))| (cell, ListItem::read(cell))).collect()
+    }
 }
 
 /// Removes "Here's a summary of" before a list: "Here's a summary of what was fixed:" is "Fixed:".
@@ -352,6 +375,20 @@ mod tests {
         assert_eq!(
             concluded(nested, 200),
             "Modified `load()` to: Check that the file exists; If it does not, show an overview"
+        );
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_told_with_its_subject() {
+        let answer = "Updated in live code and docs:\n\n| File | Replaced |\n|---|---|\n| `CLAUDE.md` | 2 (old → new) |\n| `run.sh` | 1 (help text) |\n";
+        assert_eq!(
+            concluded(answer, 200),
+            "Updated in live code and docs: `CLAUDE.md`: 2 (old → new); `run.sh`: 1 (help text)"
+        );
+        let numbered = "All three are fixed:\n\n| # | Fix |\n|---|---|\n| 1 | Guard against equal names |\n| 2 | Tests run in parallel |\n";
+        assert_eq!(
+            concluded(numbered, 200),
+            "All three are fixed: Guard against equal names; Tests run in parallel"
         );
     }
 

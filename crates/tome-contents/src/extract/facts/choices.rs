@@ -101,6 +101,7 @@ pub(crate) fn find_chosen_answer(
     let words = count_words(&first.plain);
     if !offers
         || is_chore_offer(&question.text)
+        || asks_for_list(&question.text)
         || asks_for_step(&question.text)
         || score_failure(&first.plain) >= TRACE_SCORE
         || turn.prompt_parts.is_pasted()
@@ -131,6 +132,13 @@ pub(crate) fn find_chosen_answer(
     evidence.extend(question.raws.iter().map(|raw| build_evidence(question_at, raw)));
     evidence.push(build_evidence(turn.prompt?, first.raw));
     DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// Whether a question asks the user to tell something, in languages in which "or" and "which" do not show that.
+fn asks_for_list(question: &str) -> bool {
+    const ASKING: [&str; 7] =
+        ["もらえますか", "ください", "教えて", "聞かせて", "请提供", "请告诉", "请列出"];
+    ASKING.iter().any(|words| question.contains(words))
 }
 
 /// The request that led to a question, if the question does not name its subject: "Which template, bug

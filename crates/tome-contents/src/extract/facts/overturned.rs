@@ -10,7 +10,7 @@ use crate::extract::facts::draft_fact::{DraftFact, QUESTION_END};
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::orders::is_order;
 use crate::extract::language::similarity::TermSet;
-use crate::extract::language::text::{begins_with_any, to_lower};
+use crate::extract::language::text::{begins_with_any, strip_prefix_ignoring_case, to_lower};
 use crate::extract::turns::reaction::{Reaction, classify_reaction, says_still_wrong};
 use crate::extract::turns::reference::refers_without_naming;
 use crate::extract::turns::request::UserRequest;
@@ -277,6 +277,41 @@ pub(crate) fn drop_refuted(facts: &mut Vec<DraftFact>) {
                 .iter()
                 .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
     });
+}
+
+/// Beginnings of a choice that replaces the one before it.
+const SECOND_THOUGHTS: &[&str] = &[
+    "actually",
+    "on second thought",
+    "on second thoughts",
+    "scratch that",
+    "never mind",
+    "nevermind",
+];
+
+/// Removes the words with which a choice replaces the one before it: "actually, let's use tabs".
+pub(crate) fn skip_second_thought(sentence: &str) -> &str {
+    let rest = SECOND_THOUGHTS.iter().find_map(|mark| strip_prefix_ignoring_case(sentence, mark));
+    let rest = rest.map(|rest| rest.trim_start_matches([',', '.', ':', '-', '–', '—', ' ']));
+    rest.filter(|rest| count_words(rest) >= 3).unwrap_or(sentence)
+}
+
+/// Drops the choice before one that begins with a second thought.
+pub(crate) fn drop_replaced_choices(facts: &mut Vec<DraftFact>) {
+    let is_decision = |fact: &DraftFact| fact.kind == FactKind::Decision;
+    let replaces = |fact: &DraftFact| {
+        let said = fact.evidence.last().map_or("", |last| last.excerpt.trim_start());
+        is_decision(fact) && begins_with_any(said, SECOND_THOUGHTS)
+    };
+    while let Some(at) = (1..facts.len()).find(|at| {
+        let before = facts.get(..*at).unwrap_or_default();
+        facts.get(*at).is_some_and(replaces)
+            && before.iter().rev().find(|fact| is_decision(fact)).is_some_and(|one| !replaces(one))
+    }) {
+        let before = facts.get(..at).unwrap_or_default();
+        let Some(replaced) = before.iter().rposition(is_decision) else { return };
+        facts.remove(replaced);
+    }
 }
 
 /// Of a pull request that got another title, keeps the last one. Each address is listed once.

@@ -4,6 +4,7 @@ use tome_model::FactKind;
 use tome_text::count_words;
 
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
+use crate::extract::facts::overturned::skip_second_thought;
 use crate::extract::language::clause::capitalize;
 use crate::extract::language::courtesy::is_polite;
 use crate::extract::language::cues::{Cue, find_cue};
@@ -56,7 +57,8 @@ pub(crate) fn add_prompt_facts(
             continue;
         };
         let evidence = vec![build_evidence(at, sentence.raw)];
-        let text = if kind == FactKind::Decision { skip_confirmation(text) } else { text };
+        let is_decision = kind == FactKind::Decision;
+        let text = if is_decision { skip_second_thought(skip_confirmation(text)) } else { text };
         facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
     }
 }

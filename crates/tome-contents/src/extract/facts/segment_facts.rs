@@ -1,10 +1,10 @@
 //! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
 
-use tome_model::{Event, FactKind, FileAction};
+use tome_model::{Event, EventKind, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
-use crate::extract::answers::answer::{find_closing_question, find_conclusion};
+use crate::extract::answers::answer::{answers_shortly, find_closing_question, find_conclusion};
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };
@@ -16,7 +16,8 @@ use crate::extract::facts::choices::{
 };
 use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
 use crate::extract::facts::overturned::{
-    OPENED, drop_refuted, drop_repeated_answers, is_claim_denied, is_overtaken, keep_last_titles,
+    OPENED, drop_refuted, drop_repeated_answers, drop_replaced_choices, is_claim_denied,
+    is_overtaken, keep_last_titles,
 };
 use crate::extract::facts::problems::{add_problems, find_open_end};
 use crate::extract::facts::prompt_facts::{add_prompt_facts, read_rejection};
@@ -24,7 +25,7 @@ use crate::extract::facts::result_score::TurnResult;
 use crate::extract::git::commits::FinishedRebase;
 use crate::extract::language::clause::{capitalize, cut_clause, is_main_clause};
 use crate::extract::language::cues::{Cue, find_cue};
-use crate::extract::language::prose::prompt_text;
+use crate::extract::language::prose::{prompt_text, split_message};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::has_name;
 use crate::extract::language::text::{begins_with_any, has_cjk, plain_text, to_lower};
@@ -130,6 +131,7 @@ pub(crate) fn collect_facts<'a>(
     keep_last_titles(&mut facts);
     facts.truncate(FACTS_MAX);
     drop_refuted(&mut facts);
+    drop_replaced_choices(&mut facts);
     drop_repeated_answers(&mut facts);
     SegmentFacts { turns, branch, facts }
 }
@@ -221,7 +223,8 @@ fn find_outcome(
         None if has_request => find_unsure_result(turn, events),
         _ => None,
     };
-    let (at, conclusion) = turn.conclusion.as_ref().or(unsure.as_ref())?;
+    let early = find_early_answer(turn, events);
+    let (at, conclusion) = early.as_ref().or(turn.conclusion.as_ref()).or(unsure.as_ref())?;
     let sure = request.filter(|request| is_worth_repeating(request, turn));
     let sure = sure.filter(|request| belongs_together(request, &conclusion.text, turn));
     let request = sure.or_else(|| request.filter(|request| is_readable(request, turn)));
@@ -288,6 +291,24 @@ fn find_outcome(
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
 
+/// The answer to a yes-or-no question that the agent gives before it goes on working: its last message is
+/// about that work.
+fn find_early_answer<'a>(
+    turn: &Turn<'a>,
+    events: &'a [Event],
+) -> Option<(usize, AnswerSentence<'a>)> {
+    let request = turn.request.as_ref()?;
+    let asks = request.text.ends_with(['?', '？']) && turn.prompt_parts.sentences.len() == 1;
+    let (last, _) = turn.final_answer(events).filter(|_| asks && !turn.has_work())?;
+    let is_said =
+        |at: &usize| events.get(*at).is_some_and(|event| event.kind == EventKind::AssistantMessage);
+    let first = turn.events.clone().find(is_said).filter(|first| *first < last)?;
+    let parts = split_message(&events.get(first)?.text);
+    let begins = parts.sentences.first().is_some_and(|one| answers_shortly(&one.plain));
+    let found = find_conclusion(&parts, &turn.prompt_text(events), false).filter(|_| begins)?;
+    Some((first, found))
+}
+
 /// The sentence most likely to state the result, used when no sentence clearly does.
 fn find_unsure_result<'a>(
     turn: &Turn<'a>,
@@ -319,7 +340,13 @@ fn find_continued_request<'t, 'a>(
         before.is_proposal() || find_closing_question(&before.answer_parts).is_some();
     let continues =
         !before.has_work() && leaves_question && is_short_reply(&turn.prompt_text(events));
-    before.request.as_ref().filter(|request| continues && is_readable(request, before))
+    // "Yes, remove both" agrees to an offer; the question before it has been answered.
+    let is_open = |request: &&UserRequest<'_>| {
+        turn.reaction != Reaction::Confirmation
+            || request.is_order
+            || !request.text.ends_with(['?', '？'])
+    };
+    before.request.as_ref().filter(is_open).filter(|one| continues && is_readable(one, before))
 }
 
 /// Whether a prompt means nothing without the question that it answers: "yes", "2", "go ahead".

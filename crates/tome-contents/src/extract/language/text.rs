@@ -150,8 +150,9 @@ pub(crate) fn plain_text(raw: &str) -> String {
     let mut text = String::with_capacity(bare.len());
     let bare = strip_leading_marks(bare.trim()).trim_start_matches(['→', '⇒', '➜', ' ']);
     for word in strip_links(bare).split_whitespace() {
-        let marked = word.contains(['*', '~']);
-        let unmarked = marked.then(|| word.replace("**", "").replace("~~", ""));
+        let marked = word.contains(['*', '~', '\\']);
+        // Also the backticks that a shell would have run.
+        let unmarked = marked.then(|| word.replace("**", "").replace("~~", "").replace("\\`", "`"));
         let word = unmarked.as_deref().map_or(word, strip_emphasis);
         if word.is_empty() || is_emoji(word) {
             continue;
@@ -307,5 +308,6 @@ mod tests {
         );
         assert_eq!(plain_text("\u{1b}[31mred\u{1b}[0m  text"), "red text");
         assert_eq!(plain_text("plain *args"), "plain *args");
+        assert_eq!(plain_text("gate it behind \\`review\\`"), "gate it behind `review`");
     }
 }

@@ -49,7 +49,7 @@ fn title_from_any_prompt(events: &[Event]) -> Option<DraftFact> {
         let says = event.kind == EventKind::UserMessage
             && !is_harness_message(&event.text)
             && !is_outburst(&event.text);
-        let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric));
+        let line = event.text.lines().find(|line| line.chars().any(char::is_alphabetic));
         Some((at, line.filter(|_| says)?))
     })?;
     build_title(&shorten_to_title(&plain_text(line)), 1, vec![build_evidence(at, line)])

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
+use super::edge_cases::lines;
 use super::{check, events, rendered, summarize};
 
 #[track_caller]
@@ -124,6 +125,48 @@ fn an_option_is_told_in_its_own_words() {
             [importer.rs, jobs, SQLite, table, queue, reads, prefer]
         "##]],
     );
+}
+
+/// The direct answer to a question comes before its reasons, also if the agent went on to look around.
+#[test]
+fn a_question_is_answered_by_its_direct_answer() {
+    let facts_of = |events: &[Value]| {
+        let bullets = summarize(&lines(events)).bullets;
+        bullets.into_iter().map(|bullet| bullet.text).collect::<Vec<_>>()
+    };
+    let asked = user("Should we define agents in a file or continue ad hoc?");
+    let answered = agent(
+        "Continue ad hoc. Here's why:\n\n**What repeated today:** The commit pattern (3 times, same shape, different repos).",
+    );
+    let told = facts_of(&[asked, answered]);
+    assert!(told.iter().any(|text| text.contains("→ Continue ad hoc.")), "{told:?}");
+    let looked = json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/plugin.json"}, "output": "{}"}});
+    let told = facts_of(&[
+        user("Should the install command still exist?"),
+        agent("No. The plugin provides the skills directly, so there is no installation step."),
+        looked,
+        agent("The `install` command is defined in `plugin.json` of the plugin."),
+    ]);
+    assert!(told.iter().any(|text| text.contains("→ No. The plugin provides")), "{told:?}");
+}
+
+/// "Yes" to an offer is no answer to the question before it.
+#[test]
+fn consent_does_not_answer_the_question_before_the_offer() {
+    let bullets = summarize(&lines(&[
+        user("Does this follow the guidelines for plugins and skills?"),
+        agent(
+            "Copying skills into the folder of the user is an undocumented pattern that creates duplicates.\n\nWant me to remove both commands from `plugin.json`?",
+        ),
+        user("yes remove both"),
+        edit("/home/dev/app/plugin.json"),
+        agent("`install-statusline` stays, because it only configures the status bar."),
+    ]))
+    .bullets;
+    let wrong = bullets.iter().find(|bullet| {
+        bullet.text.contains("guidelines") && bullet.text.contains("install-statusline")
+    });
+    assert!(wrong.is_none(), "{wrong:?}");
 }
 
 /// The words of the user below the template of a command, not the template.

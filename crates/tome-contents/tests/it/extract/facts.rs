@@ -205,6 +205,23 @@ fn decisions(question: &str, answer: &str) -> Vec<String> {
     facts(FactKind::Decision, &values)
 }
 
+/// A second thought replaces the choice before it.
+#[test]
+fn a_choice_that_was_taken_back_is_no_decision() {
+    let values = [
+        message("user_message", "Let's go with the OAuth app for authentication in CI"),
+        message("assistant_stop", "I'll set up the OAuth app of the organization."),
+        message(
+            "user_message",
+            "actually lets go with the ANTHROPIC_API_KEY approach you recommended",
+        ),
+    ];
+    assert_eq!(
+        facts(FactKind::Decision, &values),
+        ["Lets go with the ANTHROPIC_API_KEY approach you recommended"]
+    );
+}
+
 #[test]
 fn a_choice_between_designs_is_a_decision() {
     let menu = "Where should carts live?\n\n- A) In Postgres, one row each\n- B) In Redis only";
