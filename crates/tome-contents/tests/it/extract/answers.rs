@@ -2,8 +2,10 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
+use tome_model::FactKind;
 
 use super::edge_cases::lines;
+use super::facts::facts;
 use super::{check, events, rendered, summarize};
 
 #[track_caller]
@@ -130,23 +132,22 @@ fn an_option_is_told_in_its_own_words() {
 /// The direct answer to a question comes before its reasons, also if the agent went on to look around.
 #[test]
 fn a_question_is_answered_by_its_direct_answer() {
-    let facts_of = |events: &[Value]| {
-        let bullets = summarize(&lines(events)).bullets;
-        bullets.into_iter().map(|bullet| bullet.text).collect::<Vec<_>>()
-    };
     let asked = user("Should we define agents in a file or continue ad hoc?");
     let answered = agent(
         "Continue ad hoc. Here's why:\n\n**What repeated today:** The commit pattern (3 times, same shape, different repos).",
     );
-    let told = facts_of(&[asked, answered]);
+    let told = facts(FactKind::Outcome, &[asked, answered]);
     assert!(told.iter().any(|text| text.contains("→ Continue ad hoc.")), "{told:?}");
     let looked = json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/plugin.json"}, "output": "{}"}});
-    let told = facts_of(&[
-        user("Should the install command still exist?"),
-        agent("No. The plugin provides the skills directly, so there is no installation step."),
-        looked,
-        agent("The `install` command is defined in `plugin.json` of the plugin."),
-    ]);
+    let told = facts(
+        FactKind::Outcome,
+        &[
+            user("Should the install command still exist?"),
+            agent("No. The plugin provides the skills directly, so there is no installation step."),
+            looked,
+            agent("The `install` command is defined in `plugin.json` of the plugin."),
+        ],
+    );
     assert!(told.iter().any(|text| text.contains("→ No. The plugin provides")), "{told:?}");
 }
 
