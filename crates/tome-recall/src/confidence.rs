@@ -94,7 +94,7 @@ const TURN_GAP_COEFFICIENT: f32 = -2.0;
 const TURN_SIMILARITY_COEFFICIENT: f32 = 1.7;
 const TURN_HITS_COEFFICIENT: f32 = 0.18;
 
-/// What the confidence of a turn is estimated from. The hits of one turn agree with each other, so it is compared with
+/// Inputs of the confidence estimate for a turn. The hits of one turn agree with each other, so it is compared with
 /// the other turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct TurnFeatures {

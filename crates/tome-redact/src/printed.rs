@@ -72,7 +72,8 @@ fn line_prints_secret(line: &str) -> bool {
         return false;
     }
     line.split([';', '|', '&', '\n']).any(|call| {
-        // What stands in `$(…)` is not printed. Its first word is no program here: `KEY=$(gh`.
+        // The output of `$(…)` is captured, not printed. Splitting at spaces leaves `KEY=$(gh`, which matches no
+        // program.
         let words: Vec<&str> = call.split_whitespace().map(trim_quotes).collect();
         (0..words.len()).any(|at| words.get(at..).is_some_and(call_prints_secret))
     })

@@ -89,7 +89,7 @@ impl ListItem {
         Self { text: if is_short { text.to_owned() } else { head.clone() }, head }
     }
 
-    /// What a row of a table says about its subject.
+    /// The item for a table row: the subject, a colon and the cell.
     fn of_subject(subject: &str, cell: &str) -> Self {
         let (subject, cell) = (plain_text(subject), Self::read(cell));
         Self { text: format!("{subject}: {}", cell.text), head: subject }
