@@ -7,7 +7,7 @@ use tome_client::{ClientSettings, DaemonProgram};
 use tome_model::SystemClock;
 
 use crate::config::{ConfigFlags, Settings};
-use crate::{heap, platform};
+use crate::platform;
 
 pub use tome_client::{ConnectError, DaemonConnector, StartPolicy, is_older_version};
 
@@ -34,7 +34,6 @@ fn own_program(flags: &ConfigFlags) -> Option<DaemonProgram> {
     for setting in &flags.set {
         arguments.extend(["--set".into(), setting.into()]);
     }
-    let environment =
-        heap::missing().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-    Some(DaemonProgram { path: std::env::current_exe().ok()?, arguments, environment })
+    let path = std::env::current_exe().ok()?;
+    Some(DaemonProgram { path, arguments, environment: Vec::new() })
 }

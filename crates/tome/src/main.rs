@@ -12,7 +12,6 @@ mod config;
 mod connect;
 mod daemon;
 mod event_stream;
-mod heap;
 mod hook;
 mod import;
 mod mcp;

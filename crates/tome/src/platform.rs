@@ -12,8 +12,8 @@ use tokio_stream::Stream;
 use tokio_stream::StreamExt;
 use tome_client::{LocalStream, UserFolders};
 
-/// Returns freed memory to the system. glibc keeps what is freed between blocks in use: after an import of
-/// 98 MB a daemon held 37 MB of free blocks, with one arena and a low trim threshold.
+/// Returns freed memory to the system, which glibc keeps between blocks in use. Its settings are compiled in
+/// (`.cargo/config.toml`): figures are in docs/performance.md.
 #[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
@@ -417,30 +417,11 @@ pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
     }
 }
 
-/// Runs a program in place of this one where jemalloc is used. Returns only if that fails.
-pub fn replace_process(command: &mut std::process::Command) {
-    #[cfg(target_os = "linux")]
-    drop(std::os::unix::process::CommandExt::exec(command));
-    let _ = command;
-}
-
-/// Resident memory of this process without mapped files, in bytes; 0 if unknown.
-pub fn own_bytes() -> u64 {
-    let [resident, shared] = resident_and_shared_pages();
-    resident.saturating_sub(shared) * page_bytes()
-}
-
-/// Resident memory of this process in bytes; 0 if unknown.
+/// Resident memory of this process in bytes, with what it maps of files; 0 if unknown.
 pub fn resident_bytes() -> u64 {
-    let [resident, _] = resident_and_shared_pages();
-    resident * page_bytes()
-}
-
-/// Pages of this process that are resident, and those of them that map files; zeros if unknown.
-fn resident_and_shared_pages() -> [u64; 2] {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-    let mut pages = statm.split_whitespace().skip(1).map_while(|pages| pages.parse().ok());
-    [pages.next().unwrap_or(0), pages.next().unwrap_or(0)]
+    let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());
+    pages.unwrap_or(0) * page_bytes()
 }
 
 /// Processor time that this process has used; zero if unknown.

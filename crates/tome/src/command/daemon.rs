@@ -6,10 +6,9 @@ use anyhow::Result;
 
 use super::{CommandContext, Outcome};
 use crate::daemon::{self, DaemonExit};
-use crate::{heap, platform};
+use crate::platform;
 
 pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
-    heap::restart_with_settings();
     if detached {
         platform::detach_from_session();
     } else {

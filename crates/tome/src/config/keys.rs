@@ -53,7 +53,7 @@ pub const SETTING_KEYS: &[SettingKey] = &[
         name: "daemon.idle_exit",
         default: "30m",
         value_type: DURATION_OR_NEVER,
-        description: "stop the daemon after it has been idle for this long, or once it has no work and holds over 32 MB",
+        description: "stop the daemon after it has been idle for this long, or once it has no work and holds over 40 MB",
     },
     SettingKey {
         name: "daemon.autostart",

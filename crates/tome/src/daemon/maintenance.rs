@@ -17,8 +17,9 @@ use crate::platform;
 
 /// Interval of maintenance. With nothing to do it costs a few system calls.
 const MAINTENANCE_INTERVAL: Duration = Duration::from_secs(2);
-/// Memory of its own that a daemon with no open store may keep. A new daemon answers within milliseconds.
-const IDLE_MEMORY_MAX: u64 = 32 << 20;
+/// Memory that a daemon with no open store may keep, mapped program and model included. A new daemon answers
+/// within milliseconds.
+const IDLE_MEMORY_MAX: u64 = 40 << 20;
 /// Shortest time without work after which a daemon stops in order to return memory.
 const QUIET_MIN: Duration = Duration::from_mins(1);
 /// Share of one processor that a daemon without work uses at most, in percent.
@@ -101,8 +102,7 @@ struct Idleness {
     /// Time since the process last worked.
     quiet: Duration,
     has_open_stores: bool,
-    /// Without the mapped program and its model.
-    own_bytes: u64,
+    resident_bytes: u64,
     /// Whether the next client starts a daemon again.
     can_restart: bool,
     /// The setting `daemon.idle_exit`; `None` if the daemon never stops by itself.
@@ -118,7 +118,7 @@ impl Idleness {
             idle: daemon.activity.idle_for(),
             quiet: quiet.since.elapsed(),
             has_open_stores: !daemon.engine.stores().open_stores().is_empty(),
-            own_bytes: platform::own_bytes(),
+            resident_bytes: platform::resident_bytes(),
             can_restart: settings.daemon_autostart && settings.daemon_endpoint.is_none(),
             idle_exit: daemon.settings.daemon_idle_exit,
             idle_close: daemon.settings.store_idle_close,
@@ -132,7 +132,7 @@ impl Idleness {
         }
         let least = self.idle_close.max(QUIET_MIN);
         let is_unused = !self.has_open_stores && self.idle >= least && self.quiet >= least;
-        (is_unused && self.can_restart && self.own_bytes > IDLE_MEMORY_MAX)
+        (is_unused && self.can_restart && self.resident_bytes > IDLE_MEMORY_MAX)
             .then_some("idle: stopping to return memory")
     }
 }

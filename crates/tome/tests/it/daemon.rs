@@ -69,27 +69,6 @@ fn start_status_and_stop_report_the_daemon() {
     assert_eq!((again.code, again.stdout.as_str()), (0, "daemon was not running\n"));
 }
 
-/// The allocator has a thread that returns freed memory even when nothing is allocated any more.
-#[cfg(target_os = "linux")]
-#[test]
-fn the_daemon_returns_freed_memory() {
-    let by_hand = world();
-    let mut child = foreground(&by_hand, &[]);
-    let by_client = world();
-    by_client.tome(&["start"]);
-    for pid in [child.id(), by_client.daemon_pid().unwrap()] {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-        // A thread may end meanwhile.
-        let names = tasks
-            .flatten()
-            .filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok());
-        let names: Vec<String> = names.collect();
-        assert!(names.iter().any(|name| name.trim() == "jemalloc_bg_thd"), "{names:?}");
-    }
-    send_signal(child.id(), Signal::Term);
-    child.wait().unwrap();
-}
-
 /// Bytes that the file system has allocated for the home.
 #[cfg(unix)]
 #[test]

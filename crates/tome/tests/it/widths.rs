@@ -478,7 +478,7 @@ fn the_screens_of_a_project_at_four_widths() {
 
         daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
             stop the daemon after it has been idle for this long, or
-            once it has no work and holds over 32 MB
+            once it has no work and holds over 40 MB
 
         capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS;
                               default: on)
@@ -494,7 +494,7 @@ fn the_screens_of_a_project_at_four_widths() {
 
         daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
             stop the daemon after it has been idle for this long, or once it has no work
-            and holds over 32 MB
+            and holds over 40 MB
 
         capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS; default: on)
             when a session ends or falls silent, read the agent's own transcript and

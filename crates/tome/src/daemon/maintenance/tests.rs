@@ -2,13 +2,13 @@ use super::*;
 
 const MINUTE: Duration = Duration::from_mins(1);
 
-/// Ten minutes idle, everything closed, 40 MB held.
+/// Ten minutes idle, everything closed, 45 MB held.
 fn idle_after_an_import() -> Idleness {
     Idleness {
         idle: 10 * MINUTE,
         quiet: 10 * MINUTE,
         has_open_stores: false,
-        own_bytes: 40 << 20,
+        resident_bytes: 45 << 20,
         can_restart: true,
         idle_exit: Some(30 * MINUTE),
         idle_close: 5 * MINUTE,
@@ -22,7 +22,7 @@ fn an_idle_daemon_that_holds_much_memory_stops() {
 
 #[test]
 fn a_daemon_keeps_running_while_it_is_small_used_or_cannot_come_back() {
-    let small = Idleness { own_bytes: 20 << 20, ..idle_after_an_import() };
+    let small = Idleness { resident_bytes: 20 << 20, ..idle_after_an_import() };
     let open = Idleness { has_open_stores: true, ..idle_after_an_import() };
     let recent = Idleness { idle: MINUTE, ..idle_after_an_import() };
     let working = Idleness { quiet: MINUTE, ..idle_after_an_import() };
@@ -36,7 +36,8 @@ fn a_daemon_keeps_running_while_it_is_small_used_or_cannot_come_back() {
 
 #[test]
 fn a_small_daemon_stops_after_its_idle_time() {
-    let idleness = Idleness { idle: 30 * MINUTE, own_bytes: 20 << 20, ..idle_after_an_import() };
+    let idleness =
+        Idleness { idle: 30 * MINUTE, resident_bytes: 20 << 20, ..idle_after_an_import() };
     assert_eq!(idleness.reason_to_stop(), Some("idle: stopping"));
 }
 
