@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -363,7 +364,8 @@ fn no_answer() -> ConnectError {
 fn block_on<T>(call: impl Future<Output = Result<T, ConnectError>>) -> Result<T, ConnectError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| ConnectError::NotStarted(error.to_string()))?;
-    runtime.block_on(call)
+    // Boxed, so that the runtime is compiled once per type of answer, not once per call.
+    runtime.block_on(Box::pin(call) as Pin<Box<dyn Future<Output = _> + '_>>)
 }
 
 /// The process id of the daemon of a home, from the lock that it holds.

@@ -69,6 +69,7 @@ mod unconnected;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::pin::Pin;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -264,7 +265,8 @@ impl CommandContext {
     /// Runs async work, such as calls to the daemon, on a single-threaded runtime.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(work)
+        // Boxed, so that the runtime is compiled once per type of result, not once per caller.
+        runtime.block_on(Box::pin(work) as Pin<Box<dyn Future<Output = _> + '_>>)
     }
 
     pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
