@@ -69,5 +69,5 @@ pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,
     SummaryFact, SummaryWork, Support,
 };
-pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase};
+pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase, parse_time_start};
 pub use verify::{ContentsVerifyReport, verify_contents};

@@ -7,7 +7,7 @@
 //! Only [`Zone::system`] (also by the name `system`) reads the system's time zone.
 
 use jiff::Timestamp;
-use jiff::civil::Date;
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 
 use crate::time::LAST_MS;
@@ -83,6 +83,12 @@ impl Zone {
             None if date.year() > 0 => Self::end(),
             None => Millis(0),
         }
+    }
+
+    /// Returns the moment at which clocks show a date and time; of two, the first. `None` outside of the calendar.
+    pub fn moment_of(&self, shown: DateTime) -> Option<Millis> {
+        let stamp = self.rules.to_ambiguous_timestamp(shown).compatible().ok()?;
+        Some(Millis(u64::try_from(stamp.as_millisecond()).ok()?))
     }
 
     /// The exclusive end of representable time.

@@ -535,6 +535,33 @@ pub fn find_best_match(query: &str, text: &str) -> Option<Range<usize>> {
     literal::Matcher::new(query).match_text(text).map(|found| found.range)
 }
 
+/// Selects the parts of a long text to show: a quarter of the space for each end, and the rest for the part that
+/// matches a query best. Without a match, each end gets half. In order, and at the bounds of characters.
+pub fn select_parts(query: &str, text: &str, bytes_max: usize) -> Vec<Range<usize>> {
+    if text.len() <= bytes_max {
+        return vec![0..text.len()];
+    }
+    let found = Some(query.trim()).filter(|query| !query.is_empty());
+    let found = found.and_then(|query| find_best_match(query, text));
+    let end = if found.is_some() { bytes_max / 4 } else { bytes_max / 2 };
+    let middle = found.map(|found| {
+        let middle = found.start + found.len() / 2;
+        let from = middle.saturating_sub(bytes_max / 4).min(text.len() - bytes_max / 2);
+        from..from + bytes_max / 2
+    });
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for part in [Some(0..end), middle, Some(text.len() - end..text.len())].into_iter().flatten() {
+        match parts.last_mut() {
+            Some(last) if part.start <= last.end => last.end = last.end.max(part.end),
+            _ => parts.push(part),
+        }
+    }
+    for part in &mut parts {
+        *part = text.ceil_char_boundary(part.start)..text.floor_char_boundary(part.end);
+    }
+    parts
+}
+
 /// Proactive queries do not wait for transcripts to be written: events are cited by their ids.
 fn clear_event_lines(ranked: &mut [RankedCandidate]) {
     let events = ranked.iter_mut().filter(|one| one.candidate.source == RecordKind::Event);

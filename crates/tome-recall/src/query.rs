@@ -36,6 +36,18 @@ pub enum HitUnit {
     Turn,
 }
 
+impl std::str::FromStr for HitUnit {
+    type Err = tome_model::InvalidInput;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "hit" => Ok(Self::Record),
+            "turn" => Ok(Self::Turn),
+            _ => Err(tome_model::InvalidInput::invalid("unit", "must be hit or turn")),
+        }
+    }
+}
+
 /// The order of the hits. The same hits are chosen either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HitOrder {

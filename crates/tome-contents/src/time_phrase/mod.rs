@@ -20,7 +20,7 @@ mod token;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use language::Grammar;
+use language::{Grammar, PhraseMeaning};
 use matcher::{PhraseMatcher, TextContext};
 use resolve::ReferenceTime;
 use tome_model::{Millis, Zone, truncate_to};
@@ -36,6 +36,18 @@ const QUERY_BYTES_MAX: usize = 4 * 1024;
 
 /// Parses a text that is nothing but a time: `last week`, `2026-11-14`, `2026-11-02..2026-11-14`.
 pub fn parse_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<TimeSpan> {
+    Some(parse_whole(text, now, zone)?.0)
+}
+
+/// Parses a text that names a time with a start, and returns that start: `last week`, `2026-11-14`. `None` for a
+/// phrase with two ends of its own (`from Monday to Friday`) and for one that only has an end (`before May`).
+pub fn parse_time_start(text: &str, now: Millis, zone: &Zone) -> Option<Millis> {
+    use PhraseMeaning::{Before, Between, Dates, Until};
+    let (span, meaning) = parse_whole(text, now, zone)?;
+    (!matches!(meaning, Before | Between | Dates | Until)).then_some(span.from)
+}
+
+fn parse_whole(text: &str, now: Millis, zone: &Zone) -> Option<(TimeSpan, PhraseMeaning)> {
     let text = truncate_to(text, QUERY_BYTES_MAX);
     let as_words = text.split_once("..").map(|(from, to)| format!("{from} to {to}"));
     let text = as_words.as_deref().unwrap_or(text);
@@ -45,7 +57,8 @@ pub fn parse_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<TimeSpa
         let reader = PhraseMatcher::new(grammar, &tokens, TextContext::Alone);
         let found = reader.find_phrases(0).into_iter().find(|found| found.end == tokens.len())?;
         let range = here.resolve(&found.phrase)?;
-        TimeSpan::from_range(range, zone, text.get(reader.byte_range(0, found.end)?)?)
+        let span = TimeSpan::from_range(range, zone, text.get(reader.byte_range(0, found.end)?)?)?;
+        Some((span, found.phrase.meaning))
     })
 }
 

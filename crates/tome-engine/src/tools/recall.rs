@@ -77,6 +77,9 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         (HITS_DEFAULT, TOKENS_DEFAULT)
     };
     let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(hits_default);
+    if limit == 0 {
+        return Err(ToolError::invalid("limit must be at least 1"));
+    }
     let skip = args.take_count(&["cursor"], SKIP_MAX)?.unwrap_or(0);
     let across: Option<Across> = take_named(args, &["across"])?;
     let tokens_max =
@@ -185,6 +188,7 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     };
     let about = rank_instructions(&all, &query);
     // Words that no instruction shares do not hide what the user always wants.
+    let is_unmatched = about.is_empty() && !query.trim().is_empty();
     let shown: Vec<&ListedInstruction> = if about.is_empty() {
         all.iter().filter(|one| one.replaced_by.is_none()).collect()
     } else {
@@ -204,10 +208,13 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
         let Instruction { at, text, .. } = &one.instruction;
         json.push(json!({ "id": id, "at": at, "text": text }));
     }
+    let more = shown.len() - lines.len();
     if lines.is_empty() {
         lines.push("No standing instructions.".to_owned());
-    } else if shown.len() > lines.len() {
-        let more = shown.len() - lines.len();
+    } else if is_unmatched {
+        lines.insert(0, "None has these words; the user's standing instructions are:".to_owned());
+    }
+    if more > 0 && !json.is_empty() {
         lines.push(format!("({more} more; call again with a higher limit or more tokens)"));
     }
     let text = lines.join("\n");

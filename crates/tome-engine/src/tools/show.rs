@@ -60,15 +60,17 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
     let opened = match cited.parse::<Citation>() {
         Ok(parsed) => {
             let from = Viewpoint { project: project.clone(), session };
-            call.recall()?.citations().open(&parsed, &from)?
+            call.recall()?.citations().open(&parsed, &from).map_err(ToolError::from)
         }
-        Err(problem) => match open_event(call, cited, project.as_deref()) {
-            Ok(opened) => opened,
-            Err(_) => {
-                let page = find_session_page(call, cited, project.as_deref())?;
-                let page = page.ok_or_else(|| ToolError::invalid(problem.to_string()))?;
-                return Ok(show_session_page(&page));
-            }
+        Err(problem) => open_event(call, cited, project.as_deref())
+            .map_err(|_| ToolError::invalid(problem.to_string())),
+    };
+    let opened = match opened {
+        Ok(opened) => opened,
+        // Any text may be the id of a session.
+        Err(problem) => match find_session_page(call, cited, project.as_deref())? {
+            Some(page) => return Ok(show_session_page(&page)),
+            None => return Err(problem),
         },
     };
     let turn = match &opened.content {
@@ -98,19 +100,20 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
     Ok(ToolAnswer::from_text(text, json))
 }
 
-/// Finds the page of a session by its id or a unique prefix of it: of the current project, or else
-/// of all.
+/// Finds the page of a session by its id or the beginning of it, also as `sessions/<id>`: of the current project,
+/// or else of all.
 fn find_session_page(
     call: &ToolInvocation<'_>,
     id: &str,
     project: Option<&str>,
 ) -> Result<Option<SessionPage>> {
-    if id.chars().count() < SESSION_ID_CHARS_MIN {
-        return Ok(None);
-    }
+    let id = id.strip_prefix("sessions/").unwrap_or(id);
+    let is_short = id.chars().count() < SESSION_ID_CHARS_MIN;
     let contents = call.contents()?;
     for project in [project, None] {
         match contents.session_page(id, project) {
+            // So few characters may begin the id of any session.
+            Ok(page) if is_short && page.session.id.as_str() != id => {}
             Ok(page) => return Ok(Some(page)),
             Err(HomeError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),
@@ -146,27 +149,7 @@ impl CitedCut<'_> {
     /// Keeps both ends of a text, and the best match between them.
     fn cut(&self, text: &str, bytes_default: usize) -> String {
         let bytes_max = self.bytes_max.unwrap_or(bytes_default);
-        if text.len() <= bytes_max {
-            return text.to_owned();
-        }
-        let found = match self.query.trim() {
-            "" => None,
-            query => tome_recall::find_best_match(query, text),
-        };
-        let parts = match found {
-            // The match gets half of the space, each end a quarter.
-            Some(found) => {
-                let middle = found.start + found.len() / 2;
-                let from = middle.saturating_sub(bytes_max / 4).min(text.len() - bytes_max / 2);
-                vec![
-                    0..bytes_max / 4,
-                    from..from + bytes_max / 2,
-                    text.len() - bytes_max / 4..text.len(),
-                ]
-            }
-            None => vec![0..bytes_max / 2, text.len() - bytes_max / 2..text.len()],
-        };
-        join_parts(text, &parts)
+        join_parts(text, &tome_recall::select_parts(self.query, text, bytes_max))
     }
 }
 
@@ -175,14 +158,12 @@ fn join_parts(text: &str, parts: &[Range<usize>]) -> String {
     let mut joined = String::new();
     let mut end = 0;
     for part in parts {
-        let (from, to) = (part.start.max(end), text.floor_char_boundary(part.end));
-        let from = text.ceil_char_boundary(from);
-        if from > end {
-            let left_out = from - end;
+        if part.start > end {
+            let left_out = part.start - end;
             joined.push_str(&format!("\n[… {left_out} bytes left out …]\n"));
         }
-        joined.push_str(text.get(from..to).unwrap_or_default());
-        end = to.max(end);
+        joined.push_str(text.get(part.clone()).unwrap_or_default());
+        end = part.end;
     }
     joined
 }

@@ -7470,6 +7470,9 @@ pub struct RecallRequest {
     /// Number of hits of the same query that were listed already; the ones after them are returned.
     #[prost(uint32, tag = "21")]
     pub skip: u32,
+    /// What `limit` and `skip` count: hit, or turn, whose hits stand together; empty means hit.
+    #[prost(string, tag = "22")]
+    pub unit: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {

@@ -64,13 +64,15 @@ A citation opens at the cited line:
 pub struct ShowArgs {
     /// Id of a session, number or id of an event, id of a node or source (grip), or a citation
     pub id: String,
+    /// Words to find and mark in the text, such as those of a search
+    pub words: Vec<String>,
     /// Show N events before and after an event instead of its turn, at most 50
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub around: Option<u32>,
     /// Show texts in full
-    #[arg(long, alias = "whole")]
+    #[arg(long, visible_alias = "whole")]
     pub full: bool,
-    /// Show ids, times and metadata whole, and the paths of citations
+    /// Show the ids, times and metadata of events whole, and the paths of citations
     #[arg(long, short)]
     pub verbose: bool,
     /// The session that short citations refer to [default: the newest of the project]

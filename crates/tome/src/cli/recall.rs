@@ -13,7 +13,8 @@ Examples:
   tome recall budget --sort time -n 20       what was said about it, in order
   tome recall 'fn parse_\\w+' --regex         matches line by line in the original texts
   tome recall deploy --all-projects --json
-`tome show 123` opens hit #123 with the turn around it. Lessons for all projects are always searched.
+`tome show 123 retry policy` opens hit #123 with the turn around it, and marks the words. Lessons for all
+projects are always searched.
 Hits that are less sure say so: likely, or weak (the best there is, but probably no answer).";
 
 /// Default number of hits.
@@ -36,7 +37,7 @@ pub struct RecallArgs {
         ]
     )]
     pub scope: String,
-    /// Maximum number of hits
+    /// Maximum number of hits; those of one turn count as one
     #[arg(
         long,
         short = 'n',

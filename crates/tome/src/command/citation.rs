@@ -16,7 +16,7 @@ use super::project_name::ProjectNames;
 use super::project_scope::{refuse_several, refuse_without_project, resolve_project};
 use super::screen::Screen;
 use super::session_lookup::{complete_session, shorten_session};
-use super::turn::TurnVerbosity;
+use super::turn::{TurnVerbosity, TurnView};
 use super::{CommandContext, CommandError, Outcome, toc, turn};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
@@ -151,12 +151,19 @@ fn print_opened(
             let events = events.collect::<Result<Vec<Event>, _>>()?;
             let numbered: Vec<(u64, Event)> =
                 opened.turn_numbers.iter().copied().zip(events).collect();
-            let detail = match (args.full, args.around) {
+            let verbosity = match (args.full, args.around) {
                 (true, _) => TurnVerbosity::Whole,
                 (false, Some(_)) => TurnVerbosity::EveryEvent,
                 (false, None) => TurnVerbosity::Brief,
             };
-            turn::print_turn(&mut out, screen, &numbered, opened.number, detail)?;
+            let words = args.words.join(" ");
+            let view = TurnView {
+                cited: opened.number,
+                verbosity,
+                words: &words,
+                is_verbose: args.verbose,
+            };
+            turn::print_turn(&mut out, screen, &numbered, view)?;
             let after = numbered.iter().rev().take_while(|(number, _)| *number != opened.number);
             let is_end = args.around.is_some_and(|around| {
                 after.count() < around.min(AROUND_MAX) as usize && !is_cut(&numbered)

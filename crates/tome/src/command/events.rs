@@ -15,6 +15,7 @@ use super::project_name::ProjectNames;
 use super::project_scope::resolve_project;
 use super::session_lookup::{complete_session, find_session};
 use super::time_labels::TimeLabels;
+use super::tool_text::{InputDetail, render_call_line, render_call_text};
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
@@ -209,6 +210,17 @@ fn summarize_event(event: &Event) -> String {
     if typed.trim().is_empty() { tome_terminal::summarize_event(event) } else { typed }
 }
 
+/// All of an event: its text, or the call of a tool with its input and output.
+fn render_full_text(event: &Event, width: usize) -> String {
+    let Some(line) = render_call_line(event, width) else { return event.text.clone() };
+    let detail = render_call_text(event, &line, InputDetail::Whole);
+    [line.as_str(), detail.as_str(), event.text.as_str()]
+        .into_iter()
+        .filter(|part| !part.trim().is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
 fn print_events(
     context: &CommandContext,
     args: &EventsArgs,
@@ -241,7 +253,8 @@ fn print_events(
         let at = labels.format_date_hour(now, event.at.0);
         if args.full {
             writeln!(out, "{DIM}{project}{id}  {at}{RESET}  {side}")?;
-            writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
+            let text = render_full_text(event, width);
+            writeln!(out, "{}\n", tome_terminal::replace_control_chars(text.trim()))?;
             continue;
         }
         let room = width.saturating_sub(left).max(GIST_CHARS_MIN);

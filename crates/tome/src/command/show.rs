@@ -25,6 +25,10 @@ const SESSION_PREFIX_CHARS: usize = 8;
 const CHILDREN_SHOWN: u32 = 20;
 
 pub fn run(context: &CommandContext, args: &ShowArgs) -> Result<Outcome> {
+    if args.id.trim().is_empty() {
+        let refusal = CommandError::bad_input("the id is empty");
+        return Err(refusal.with_hint("`tome sessions` and `tome events` list ids").into());
+    }
     let (id, named) = citation::split_project_id(context, &args.id)?;
     let has_sides = args.before.is_some() || args.after.is_some();
     if has_sides && !id.starts_with(toc::GRIP_PREFIX) {

@@ -5,21 +5,22 @@ use std::io::Write;
 
 use tome_model::{Event, EventKind};
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, display_width, name_side, one_line, print_styled,
+    BOLD, DIM, GREEN, Highlighter, RESET, display_width, name_side, one_line, print_styled,
     replace_control_chars, truncate_end, wrap_lines,
 };
 
 use super::screen::Screen;
 use super::session_lookup::shorten_session;
+use super::time;
 use super::tool_text::{InputDetail, render_call_line, render_call_text};
 
-/// Characters shown of a text, by what it is; `--full` shows all.
-const CITED_CHARS_MAX: usize = 4_000;
-const ANSWER_CHARS_MAX: usize = 2_000;
-const PROMPT_CHARS_MAX: usize = 1_200;
-const REMARK_CHARS_MAX: usize = 300;
-/// A text is cut only if that saves this many characters.
-const CUT_CHARS_MIN: usize = 200;
+/// Bytes shown of a text, by what it is; `--full` shows all.
+const CITED_BYTES_MAX: usize = 4_000;
+const ANSWER_BYTES_MAX: usize = 2_000;
+const PROMPT_BYTES_MAX: usize = 1_200;
+const REMARK_BYTES_MAX: usize = 300;
+/// A text is cut only if that saves this many bytes.
+const CUT_MIN: usize = 200;
 const TOOL_CHARS_MAX: usize = 160;
 /// Events that are shown at either end of a turn and on either side of the cited one; those between them are
 /// counted.
@@ -37,36 +38,58 @@ pub enum TurnVerbosity {
     Whole,
 }
 
+/// What is shown of a turn, and marked in it.
+#[derive(Debug, Clone, Copy)]
+pub struct TurnView<'a> {
+    /// Number of the cited event.
+    pub cited: u64,
+    pub verbosity: TurnVerbosity,
+    /// Words to mark. A text that is cut keeps the part that matches them best.
+    pub words: &'a str,
+    /// Whether ids and times are shown whole.
+    pub is_verbose: bool,
+}
+
 /// Prints events in order, with their numbers.
 pub fn print_turn(
     out: &mut dyn Write,
     screen: &Screen,
     events: &[(u64, Event)],
-    cited: u64,
-    detail: TurnVerbosity,
+    view: TurnView<'_>,
 ) -> std::io::Result<()> {
+    let TurnView { cited, verbosity, words, is_verbose } = view;
     let Some((_, first)) = events.first() else { return Ok(()) };
     let day = screen.labels.format_weekday(screen.now, first.at.0);
     let branch = first.meta.get("branch").and_then(serde_json::Value::as_str);
     let branch = branch.filter(|name| !matches!(*name, "" | "HEAD"));
     let branch = branch.map(|name| format!(" · {}", one_line(name, 120)));
     let branch = branch.unwrap_or_default();
-    let session = shorten_session(first.session.as_str());
+    let session = match is_verbose {
+        true => one_line(first.session.as_str(), 200),
+        false => shorten_session(first.session.as_str()),
+    };
     print_styled(out, DIM, 0, &format!("{day} · session {session}{branch}"), screen.line_width())?;
     let printer = TurnPrinter {
         screen,
         cited,
+        words,
+        marks: if words.is_empty() {
+            Highlighter::disabled()
+        } else {
+            Highlighter::from_query(words)
+        },
         last_message: events
             .iter()
             .rev()
             .find(|(_, event)| is_message(event))
             .map(|(number, _)| *number),
         day,
-        is_whole: detail == TurnVerbosity::Whole,
+        is_whole: verbosity == TurnVerbosity::Whole,
+        is_verbose,
     };
     let cited_at = events.iter().position(|(number, _)| *number == cited).unwrap_or(0);
     let is_shown = |at: usize| {
-        detail != TurnVerbosity::Brief
+        verbosity != TurnVerbosity::Brief
             || at <= EVENTS_SHOWN
             || at + EVENTS_SHOWN >= events.len()
             || at.abs_diff(cited_at) <= EVENTS_SHOWN
@@ -91,11 +114,14 @@ pub fn print_turn(
 struct TurnPrinter<'a> {
     screen: &'a Screen,
     cited: u64,
+    words: &'a str,
+    marks: Highlighter,
     /// Number of the last message.
     last_message: Option<u64>,
     /// The day on which it began; events of that day are printed without it.
     day: String,
     is_whole: bool,
+    is_verbose: bool,
 }
 
 impl TurnPrinter<'_> {
@@ -104,12 +130,16 @@ impl TurnPrinter<'_> {
         let mark = if is_cited { ">" } else { " " };
         let (labels, now) = (&self.screen.labels, self.screen.now);
         let at = match labels.format_weekday(now, event.at.0) == self.day {
+            _ if self.is_verbose => time::format_local_time(event.at),
             true => labels.format_hour(event.at.0),
             false => labels.format_date_hour(now, event.at.0),
         };
         let (width, side) =
             (self.screen.line_width(), name_side(event.kind.as_str(), event.agent.as_str()));
         let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
+        if self.is_verbose {
+            writeln!(out, "{DIM}  {}{RESET}", one_line(event.id.as_str(), 200))?;
+        }
         if !is_cited && !is_message(event) && !self.is_whole {
             let start = format!("{mark} #{number}  {at}  {side}  ");
             let columns = width.saturating_sub(display_width(&start));
@@ -130,27 +160,29 @@ impl TurnPrinter<'_> {
             (_, text) => text.to_owned(),
         };
         let most = match event.kind {
-            _ if is_cited => CITED_CHARS_MAX,
-            EventKind::UserMessage => PROMPT_CHARS_MAX,
-            _ if self.last_message == Some(number) => ANSWER_CHARS_MAX,
-            _ => REMARK_CHARS_MAX,
+            _ if is_cited => CITED_BYTES_MAX,
+            EventKind::UserMessage => PROMPT_BYTES_MAX,
+            _ if self.last_message == Some(number) => ANSWER_BYTES_MAX,
+            _ => REMARK_BYTES_MAX,
         };
-        let shown = if self.is_whole { text } else { cut_middle(&text, most) };
-        print_wrapped(out, &shown, self.screen.width)
+        let shown = if self.is_whole { text } else { cut_text(&text, self.words, most) };
+        self.print_wrapped(out, &shown)
     }
-}
 
-/// Prints a text. A long line, such as minified code, is broken rather than left to the terminal.
-fn print_wrapped(out: &mut dyn Write, text: &str, width: Option<usize>) -> std::io::Result<()> {
-    let width = width.unwrap_or(usize::MAX);
-    for line in replace_control_chars(text).lines() {
-        if display_width(line) <= width {
-            writeln!(out, "{line}")?;
-        } else {
-            wrap_lines(line, width).iter().try_for_each(|part| writeln!(out, "{part}"))?;
+    /// Prints a text with its marks. A long line, such as minified code, is broken rather than left to the
+    /// terminal.
+    fn print_wrapped(&self, out: &mut dyn Write, text: &str) -> std::io::Result<()> {
+        let width = self.screen.width.unwrap_or(usize::MAX);
+        for line in replace_control_chars(text).lines() {
+            if display_width(line) <= width {
+                writeln!(out, "{}", self.marks.highlight(line))?;
+            } else {
+                let mut parts = wrap_lines(line, width).into_iter();
+                parts.try_for_each(|part| writeln!(out, "{}", self.marks.highlight(&part)))?;
+            }
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether an event is a message rather than a step.
@@ -161,17 +193,23 @@ fn is_message(event: &Event) -> bool {
     )
 }
 
-/// Keeps the beginning and the end of a long text: answers conclude at their end.
-fn cut_middle(text: &str, most: usize) -> String {
-    let length = text.chars().count();
-    if length < most + CUT_CHARS_MIN {
+/// Keeps the beginning and the end of a long text, because answers conclude at their end, and the part between
+/// them that matches some words.
+fn cut_text(text: &str, words: &str, most: usize) -> String {
+    if text.len() < most + CUT_MIN {
         return text.to_owned();
     }
-    let (head, tail) = (most * 3 / 5, most * 2 / 5);
-    let first: String = text.chars().take(head).collect();
-    let last: String = text.chars().skip(length - tail).collect();
-    let cut = length - head - tail;
-    format!("{first}\n  … {cut} characters, --full shows them …\n{last}")
+    let mut shown = String::new();
+    let mut end = 0;
+    for part in tome_recall::select_parts(words, text, most) {
+        let cut = text.get(end..part.start).unwrap_or_default().chars().count();
+        if cut > 0 {
+            shown.push_str(&format!("\n  … {cut} characters, --full shows them …\n"));
+        }
+        shown.push_str(text.get(part.clone()).unwrap_or_default());
+        end = part.end;
+    }
+    shown
 }
 
 #[cfg(test)]
@@ -217,7 +255,13 @@ mod tests {
         let mut screens = String::new();
         for width in [60, 80, 100, 160] {
             let (mut out, screen) = (Vec::new(), Screen::for_test(1_794_735_000_000, width));
-            print_turn(&mut out, &screen, &events, 3, TurnVerbosity::Brief).unwrap();
+            let view = TurnView {
+                cited: 3,
+                verbosity: TurnVerbosity::Brief,
+                words: "",
+                is_verbose: false,
+            };
+            print_turn(&mut out, &screen, &events, view).unwrap();
             let text = String::from_utf8(anstream::adapter::strip_bytes(&out).into_vec()).unwrap();
             assert!(text.lines().all(|line| display_width(line) <= width), "{width}: {text}");
             screens.push_str(&format!("at {width}:\n{text}"));
@@ -267,10 +311,18 @@ mod tests {
 
     #[test]
     fn a_long_text_keeps_its_beginning_and_end() {
-        assert_eq!(cut_middle("hardly longer", 10), "hardly longer");
+        assert_eq!(cut_text("hardly longer", "", 10), "hardly longer");
         let text = format!("{}{}", "abcde".repeat(40), "vwxyz".repeat(40));
-        let cut = cut_middle(&text, 10);
-        assert!(cut.starts_with("abcdea\n") && cut.ends_with("\nwxyz"), "{cut}");
+        let cut = cut_text(&text, "", 10);
+        assert!(cut.starts_with("abcde\n") && cut.ends_with("\nvwxyz"), "{cut}");
         assert!(cut.contains("390 characters"), "{cut}");
+    }
+
+    #[test]
+    fn a_long_text_keeps_the_words_that_were_searched() {
+        let filler = "The build prints one line per file.\n".repeat(200);
+        let text = format!("{filler}The replication lag limit is 40 seconds.\n{filler}");
+        let is_kept = |words| cut_text(&text, words, 4_000).contains("limit is 40 seconds");
+        assert!(is_kept("replication lag limit") && !is_kept(""));
     }
 }

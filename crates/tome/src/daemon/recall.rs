@@ -176,6 +176,7 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
             ThresholdPolicy::Enforce
         },
         order: parse_name(&request.sort)?.unwrap_or_default(),
+        unit: parse_name(&request.unit)?.unwrap_or_default(),
         ..RecallQuery::default()
     })
 }

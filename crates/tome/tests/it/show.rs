@@ -72,6 +72,27 @@ fn a_tool_call_is_shown_in_full() {
         assert!(text.contains(part), "{part} in {text}");
     }
     assert!(!text.contains('\u{1b}'), "no control characters: {text:?}");
+    let listed = world.tome(&["events", "--full"]).stdout;
+    assert!(listed.contains("$ cargo test") && listed.contains("ok"), "{listed}");
+}
+
+#[test]
+fn the_words_of_a_search_are_kept_in_a_long_output() {
+    let world = world();
+    let filler = "Compiling one more file of the project\n".repeat(300);
+    let output = format!("{filler}replication lag limit: 40 s\n{filler}");
+    let tool = json!({"name": "Bash", "input": {"command": "make"}, "output": output});
+    world.ingest(&line_with(
+        &json!({"id": "made", "kind": "tool_result", "text": "", "tool": tool}),
+    ));
+    let found = world.tome(&["recall", "replication lag limit"]).stdout;
+    assert!(found.contains("tome show 1 'replication lag limit'"), "{found}");
+    let shown = world.tome(&["show", "1", "replication lag limit"]).stdout;
+    assert!(shown.contains("replication lag limit: 40 s"), "{shown}");
+    assert!(!world.tome(&["show", "1"]).stdout.contains("replication lag limit"));
+    let empty = world.tome(&["show", ""]);
+    assert_eq!(empty.code, 2);
+    assert!(empty.stderr.contains("the id is empty"), "{}", empty.stderr);
 }
 
 #[test]

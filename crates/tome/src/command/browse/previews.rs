@@ -8,7 +8,7 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET};
 
 use super::source::{DaemonSource, Refusal};
-use crate::command::turn::TurnVerbosity;
+use crate::command::turn::{TurnVerbosity, TurnView};
 use crate::command::{session_page, toc, turn};
 
 impl DaemonSource {
@@ -58,7 +58,9 @@ impl DaemonSource {
         let head = item.card.split("\n\n").next().unwrap_or_default().trim_end();
         let mut text = format!("{head}\n\n{BOLD}The turn{RESET}\n").into_bytes();
         let screen = self.screen(width);
-        turn::print_turn(&mut text, &screen, &numbered, opened.number, TurnVerbosity::Brief)?;
+        let verbosity = TurnVerbosity::Brief;
+        let view = TurnView { cited: opened.number, verbosity, words: "", is_verbose: false };
+        turn::print_turn(&mut text, &screen, &numbered, view)?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }
 

@@ -141,6 +141,7 @@ fn build_request(context: &CommandContext, args: &RecallArgs) -> Result<v1::Reca
         regex: args.regex,
         ignore_threshold: false,
         sort: args.sort.clone(),
+        unit: "turn".to_owned(),
     })
 }
 

@@ -76,18 +76,12 @@ pub struct ResponsePrinter<'a> {
 impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         let turns = group_by_turn(&answer.hits);
-        let (hits, messages) = (turns.len() as u64, answer.hits.len() as u64);
-        let found = match self.request.skip {
-            0 => format_counted(messages, "hit", "hits"),
-            _ => format_counted(messages, "more hit", "more hits"),
+        let count = turns.len() as u64;
+        let hits = match self.request.skip {
+            0 => format_counted(count, "hit", "hits"),
+            _ => format_counted(count, "more hit", "more hits"),
         };
-        // `--skip` and the number of further hits count messages, too.
-        let hits = if messages > hits {
-            format!("{found} in {}", format_counted(hits, "turn", "turns"))
-        } else {
-            found
-        };
-        let weak = match (answer.confidence.as_str(), messages) {
+        let weak = match (answer.confidence.as_str(), count) {
             ("weak", 1) => ", a weak match,",
             ("weak", _) => ", none of which stands out,",
             _ => "",
@@ -350,7 +344,8 @@ impl ResponsePrinter<'_> {
             };
             let opens = match number {
                 Some(number) => {
-                    format!("tome show {number}{flags} opens {id} with the turn around it")
+                    let words = self.words_to_mark();
+                    format!("tome show {number}{words}{flags} opens {id} with the turn around it")
                 }
                 None if id.starts_with(NODE_PREFIX) => {
                     let period = typed_period(id);
@@ -361,6 +356,18 @@ impl ResponsePrinter<'_> {
             print_styled(out, DIM, 0, &opens, self.width)?;
         }
         Ok(())
+    }
+
+    /// The query as an argument of `tome show`, which marks it in the text. A long one is left out, and so is a
+    /// regular expression.
+    fn words_to_mark(&self) -> String {
+        const WORDS_CHARS_MAX: usize = 60;
+        let query = self.request.query.trim();
+        let is_short = query.chars().count() <= WORDS_CHARS_MAX && !query.contains('\n');
+        match is_short && !self.request.regex && self.request.sort != "time" {
+            true => format!(" {}", quote_shell(&replace_control_chars(query))),
+            false => String::new(),
+        }
     }
 
     fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
