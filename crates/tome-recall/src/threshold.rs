@@ -4,6 +4,7 @@
 //! it. That is decided for the result list as a whole, because a turn is often relevant only through
 //! the turns around it. A hint must be relevant by itself.
 
+use super::Tier;
 use super::confidence::Confidence;
 use super::literal::ExactMatch;
 use super::plan::RecallPlan;
@@ -69,6 +70,8 @@ pub(super) struct RelevanceEvidence {
     /// Whether a text contains the query verbatim. Only checked if the rest is not enough.
     pub exact: bool,
     coverage_min: f32,
+    /// Whether hits have keyword scores: the vectors tier computes none.
+    has_keyword_scores: bool,
 }
 
 impl RelevanceEvidence {
@@ -76,7 +79,9 @@ impl RelevanceEvidence {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
         let similarity = ranked.iter().filter_map(|one| one.similarity).reduce(f32::max);
         let coverage_min = coverage_min(&plan.text);
-        let evidence = Self { coverage, similarity, exact: false, coverage_min };
+        let has_keyword_scores = plan.tier != Some(Tier::Vectors);
+        let evidence =
+            Self { coverage, similarity, exact: false, coverage_min, has_keyword_scores };
         let is_exact = |one: &RankedCandidate| {
             let body = one.candidate.body.as_ref();
             let text_match =
@@ -96,14 +101,16 @@ impl RelevanceEvidence {
     }
 
     /// Returns whether a hit may be listed. An event without a text is dropped, such as the start of
-    /// a session before a prompt that matches. If one text covers the whole query, hits are dropped
-    /// that have none of its words, not even around them, and are not similar enough.
+    /// a session before a prompt that matches. If one text covers the whole query and keywords were
+    /// scored, hits are dropped that have none of its words, not even around them, and are not similar
+    /// enough.
     pub(super) fn admits_hit(&self, one: &RankedCandidate) -> bool {
         let body = one.candidate.body.as_ref();
         let has_text =
             body.is_some_and(|body| !body.text.trim().is_empty() || !body.title.trim().is_empty());
         has_text
-            && (self.coverage < WHOLE_QUERY_COVERAGE
+            && (!self.has_keyword_scores
+                || self.coverage < WHOLE_QUERY_COVERAGE
                 || one.bm25_share > 0.0
                 || one.similarity.is_some_and(|similarity| similarity >= PARAPHRASE_SIMILARITY_MIN))
     }

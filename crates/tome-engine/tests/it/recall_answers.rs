@@ -338,3 +338,21 @@ fn a_hint_does_not_give_a_value_that_was_replaced() {
     let found = fixture.search(&RecallQuery { origin: QueryOrigin::Proactive { prompt }, ..query });
     assert!(!found.hits.iter().any(|hit| hit.text.contains("2 am")), "{found:#?}");
 }
+
+#[test]
+fn the_vectors_tier_is_not_judged_by_keywords() {
+    let fixture = EngineFixture::new();
+    let text = "The author was empty in the list of releases, which the git hosting shows beside the \
+                badge, the screenshots and the table of downloads. A fallback to the name of the account \
+                is in place, the colors of the chart are fixed, the footer wraps on narrow screens again, \
+                the fonts are served from the same domain, and the search field keeps its focus.";
+    store_event(&fixture, "s1", 1, NOW.0 - DAY_MS, "assistant_message", text);
+    fixture.ingest(
+        (0..5).map(|n| json!({"id": format!("n{n}"), "text": format!("step {n} is done")})),
+    );
+    let query = fixture.query("fallback of the git author");
+    assert!(!fixture.search_indexed(&query).hits.is_empty());
+    let answer = fixture.search(&RecallQuery { tier: Some(Tier::Vectors), ..query });
+    let best = answer.hits.first().map_or("", |hit| hit.text.as_str());
+    assert!(best.contains("author"), "{answer:#?}");
+}
