@@ -11,27 +11,57 @@ use tome_terminal::{
 
 /// Beginning of the names of indexes with deep vectors.
 const DEEP: &str = "deep/";
+/// The same for the other vectors.
+const VECTORS: &str = "vectors/";
 
-/// Progress of the deep vectors, the slowest to come; `None` if they are complete.
-fn deep_progress(finder: &v1::Finder) -> Option<String> {
+/// Events that an index of each set has read, and all events; `None` if it has read all of them.
+fn event_progress(finder: &v1::Finder, name: &str) -> Option<String> {
     let indexes = finder.index_sets.iter().flat_map(|set| &set.indexes);
     let (mut done, mut behind) = (0, 0);
-    for index in indexes.filter(|index| index.name == "deep/events") {
+    for index in indexes.filter(|index| index.name == name) {
         done += index.cursor;
         behind += index.behind;
     }
     let all = format_counted(done + behind, "event", "events");
-    (behind > 0).then(|| format!("indexing: {} of {all}", format_count(done)))
+    (behind > 0).then(|| format!("{} of {all}", format_count(done)))
 }
 
-/// Events that some index of keywords has not read yet; `None` if there are none.
-fn keyword_progress(finder: &v1::Finder) -> Option<String> {
-    let behind = |set: &v1::FinderIndexSet| {
-        let indexes = set.indexes.iter().filter(|index| !index.name.starts_with(DEEP));
-        indexes.map(|index| index.behind).max().unwrap_or(0)
+/// Entries without which something is not found yet; 0 if there are none. Vectors of a remote embedder may
+/// take long, like deep ones: everything is found without them.
+fn count_missing_entries(finder: &v1::Finder) -> u64 {
+    let is_needed = |index: &&v1::Worker| {
+        let is_remote = finder.remote.is_some() && index.name.starts_with(VECTORS);
+        !is_remote && !index.name.starts_with(DEEP)
     };
-    let left: u64 = finder.index_sets.iter().map(behind).sum();
-    (left > 0).then(|| format!("indexing: {} to go", format_counted(left, "entry", "entries")))
+    let behind = |set: &v1::FinderIndexSet| {
+        set.indexes.iter().filter(is_needed).map(|index| index.behind).max().unwrap_or(0)
+    };
+    finder.index_sets.iter().map(behind).sum()
+}
+
+/// What is still being indexed, in words; `None` if nothing is.
+fn describe_progress(finder: &v1::Finder) -> Option<String> {
+    let vectors = match &finder.remote {
+        Some(_) => event_progress(finder, "vectors/events").map(|done| format!("vectors: {done}")),
+        None => event_progress(finder, "deep/events").map(|done| format!("deep vectors: {done}")),
+    };
+    let findable = match count_missing_entries(finder) {
+        0 => vectors.as_ref().map(|_| "everything can be found".to_owned()),
+        left => Some(format!("indexing: {} to go", format_counted(left, "entry", "entries"))),
+    };
+    Some([findable, vectors].into_iter().flatten().collect::<Vec<_>>().join("; "))
+        .filter(|progress| !progress.is_empty())
+}
+
+/// Names of the embedders in use: the deep one, once there are vectors of it.
+fn embedder_names(finder: &v1::Finder) -> String {
+    let mut deep = finder.index_sets.iter().flat_map(|set| &set.indexes).filter(|index| {
+        index.name == "deep/events" && index.cursor > 0 && !index.embedder.is_empty()
+    });
+    match deep.next() {
+        Some(deep) => format!("{} and {}", finder.embedder, deep.embedder),
+        None => finder.embedder.clone(),
+    }
 }
 
 /// Summarizes all indexes in one line.
@@ -43,7 +73,7 @@ pub fn summarize_indexes(finder: &v1::Finder) -> String {
         format!(", {} sent since start", format_counted(remote.texts, "text", "texts"))
     });
     let entries = format_counted(entries, "entry", "entries");
-    format!("{entries}, {}, vectors by {}{sent}", format_bytes(size), finder.embedder)
+    format!("{entries}, {}, vectors by {}{sent}", format_bytes(size), embedder_names(finder))
 }
 
 /// Lists broken indexes, one line each.
@@ -92,7 +122,7 @@ pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Resul
     if let Some(problem) = endpoint_problem(finder) {
         writeln!(out, "         {YELLOW}no new vectors:{RESET} {problem}")?;
     }
-    if let Some(progress) = deep_progress(finder).or_else(|| keyword_progress(finder)) {
+    if let Some(progress) = describe_progress(finder) {
         writeln!(out, "         {DIM}{progress}{RESET}")?;
     }
     for trouble in list_index_problems(finder) {
@@ -162,4 +192,57 @@ pub fn indexes_json(finder: &v1::Finder) -> Value {
         "embedder": finder.embedder, "endpoint": remote,
         "index_sets": finder.index_sets.iter().map(set).collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finder(indexes: [(&str, u64, u64); 3], is_remote: bool) -> v1::Finder {
+        let worker = |(name, cursor, behind): (&str, u64, u64)| v1::Worker {
+            name: name.to_owned(),
+            cursor,
+            behind,
+            embedder: if name.starts_with(DEEP) { "tome-deep/1" } else { "" }.to_owned(),
+            ..v1::Worker::default()
+        };
+        let indexes = indexes.map(worker).to_vec();
+        v1::Finder {
+            embedder: "tome-static/1".to_owned(),
+            remote: is_remote.then(v1::RemoteEmbedder::default),
+            index_sets: vec![v1::FinderIndexSet { indexes, ..v1::FinderIndexSet::default() }],
+        }
+    }
+
+    #[test]
+    fn progress_tells_what_can_be_found_from_better_vectors() {
+        let progress = |bm25: u64, vectors: u64, deep: u64| {
+            let index = |name, done: u64| (name, done, 683 - done);
+            let indexes = [
+                index("bm25/events", bm25),
+                index("vectors/events", vectors),
+                index("deep/events", deep),
+            ];
+            describe_progress(&finder(indexes, false))
+        };
+        assert_eq!(progress(683, 683, 683), None);
+        let shown = progress(683, 683, 128).unwrap();
+        assert_eq!(shown, "everything can be found; deep vectors: 128 of 683 events");
+        let shown = progress(600, 583, 0).unwrap();
+        assert_eq!(shown, "indexing: 100 entries to go; deep vectors: 0 of 683 events");
+        let remote = [("bm25/events", 9, 0), ("vectors/events", 4, 5), ("vectors/pages", 0, 2)];
+        let shown = describe_progress(&finder(remote, true)).unwrap();
+        assert_eq!(shown, "everything can be found; vectors: 4 of 9 events");
+    }
+
+    #[test]
+    fn the_deep_embedder_is_named_once_it_is_in_use() {
+        let names = |done: u64| {
+            let indexes =
+                [("bm25/events", 9, 0), ("vectors/events", 9, 0), ("deep/events", done, 9 - done)];
+            embedder_names(&finder(indexes, false))
+        };
+        assert_eq!(names(0), "tome-static/1");
+        assert_eq!(names(4), "tome-static/1 and tome-deep/1");
+    }
 }
