@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tome_home::Store;
+use tome_model::Millis;
 
 use crate::indexer::IndexSet;
 use crate::{IndexReport, IndexUpdate, Recall, RecallError};
@@ -77,18 +78,32 @@ impl Recall {
         Ok(done)
     }
 
-    /// Computes missing deep vectors of the store at a path, the newest first. Takes long; gives way to
-    /// queries, and does not hold the store meanwhile.
+    /// Computes missing deep vectors of the store at a path, the newest first and back to `since`; once no
+    /// event lacks one, those of pages. Takes long; gives way to queries, and does not hold the store
+    /// meanwhile.
     pub fn catch_up_deep(
         &self,
         store: &Path,
+        since: Millis,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let Some(set) = self.indexer.ledger_set(store) else { return Ok(IndexUpdate::default()) };
         let ledger = self.indexer.stores.open_for_upkeep(store)?;
         let is_behind = self.indexer.is_deep_behind(&set, Some(&ledger));
         drop(ledger);
-        if is_behind { self.indexer.catch_up_deep(&set, stop) } else { Ok(IndexUpdate::default()) }
+        match is_behind {
+            true => self.indexer.catch_up_deep(&set, since, stop),
+            false => Ok(IndexUpdate::default()),
+        }
+    }
+
+    /// Time of the newest event of a store without a deep vector, for a [`DeepQueue`](crate::DeepQueue).
+    /// `None` if nothing lacks one.
+    pub fn newest_without_deep(&self, store: &Store) -> Result<Option<Millis>, RecallError> {
+        match self.indexer.ledger_set(store.path()) {
+            Some(set) => self.indexer.newest_without_deep(&set, store),
+            None => Ok(None),
+        }
     }
 
     /// Like [`catch_up_deep`](Self::catch_up_deep), for the coder's notebook and projects without
@@ -97,7 +112,7 @@ impl Recall {
         let mut done = IndexUpdate::default();
         for index_set in self.indexer.used_sets() {
             if index_set.ledger.is_none() && self.indexer.is_deep_behind(&index_set, None) {
-                done.pages += self.indexer.catch_up_deep(&index_set, stop)?.pages;
+                done.pages += self.indexer.catch_up_deep(&index_set, Millis(0), stop)?.pages;
             }
         }
         Ok(done)

@@ -2,13 +2,14 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
 use tome_finder::{EmbedError, Embedder, StaticEmbedder};
 use tome_home::Stores;
-use tome_model::Scope;
-use tome_recall::{RecallQuery, Tier};
+use tome_model::{Millis, Scope};
+use tome_recall::{DeepQueue, RecallQuery, Tier};
 
 use super::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT, listed};
 
@@ -34,7 +35,7 @@ fn remember_with(fixture: EngineFixture) -> EngineFixture {
 /// Computes deep vectors until `stop` or nothing is left.
 fn catch_up_deep(fixture: &EngineFixture, stop: &dyn Fn() -> bool) -> u64 {
     let path = fixture.engine.stores().find_store_path(ROOT).unwrap();
-    fixture.engine.recall().catch_up_deep(&path, stop).unwrap().events
+    fixture.engine.recall().catch_up_deep(&path, Millis(0), stop).unwrap().events
 }
 
 /// Events done and still to do.
@@ -68,6 +69,38 @@ fn the_newest_come_first_and_nothing_waits_for_the_rest() {
     assert_eq!(catch_up_deep(&fixture, &|| false), 0);
     fixture.ingest([json!({"id": "new", "at": MORNING_MS, "text": "one more"})]);
     assert_eq!((catch_up_deep(&fixture, &|| false), progress(&fixture)), (1, (EVENTS + 2, 0)));
+}
+
+#[test]
+fn the_newest_of_all_projects_come_first() {
+    let fixture = EngineFixture::new();
+    let message = |cwd: &str, minute: u64| {
+        let at = MORNING_MS + minute * MINUTE_MS / 4;
+        json!({"id": format!("{cwd}-{minute}"), "session_id": cwd, "cwd": cwd, "at": at,
+               "text": format!("message {minute} is about the cache")})
+    };
+    fixture.ingest((0..100).chain(300..400).map(|minute| message(ROOT, minute)));
+    fixture.ingest((200..250).map(|minute| message("/other", minute)));
+    let (stores, recall) = (fixture.engine.stores(), fixture.engine.recall());
+    let roots = [ROOT, "/other"];
+    let mut queue = DeepQueue::default();
+    let enqueue = |queue: &mut DeepQueue, path: &Path| {
+        let newest = recall.newest_without_deep(&stores.open(path).unwrap()).unwrap();
+        queue.set(path, newest);
+    };
+    for root in roots {
+        fixture.engine.catch_up_project(root).unwrap();
+        enqueue(&mut queue, &stores.find_store_path(root).unwrap());
+    }
+    let mut order = Vec::new();
+    while let Some((path, since)) = queue.next() {
+        assert!(order.len() < 9, "{order:?}");
+        recall.catch_up_deep(&path, since, &|| false).unwrap();
+        enqueue(&mut queue, &path);
+        let at = roots.iter().find(|root| stores.find_store_path(root).as_ref() == Some(&path));
+        order.push(*at.unwrap());
+    }
+    assert_eq!(order, [ROOT, "/other", ROOT]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::path::Path;
 use tome_contents::authored_kind;
 use tome_finder::{IndexBatch, IndexEntry, RecordKind};
 use tome_ledger::Ledger;
-use tome_model::{Event, EventKind};
+use tome_model::{Event, EventKind, Millis};
 
 use super::done_ranges::DoneRanges;
 use super::entries::event_entries;
@@ -28,28 +28,51 @@ const EVENT_CHUNKS_MAX: usize = 32;
 /// A batch and the number of events or nodes in it.
 type CountedBatch = (IndexBatch, u64);
 
-/// Reads the next batch after a cursor; `None` if nothing is missing.
+/// Reads the next batch after a cursor; `None` if there is none.
 type ReadBatch<'r> = &'r dyn Fn(&Ledger, &str) -> Result<Option<CountedBatch>, RecallError>;
 
 impl Indexer {
-    /// Indexes the messages that are missing, the newest first, so that recent work is found best long
-    /// before an import is complete; then the nodes that changed.
+    /// Indexes the messages that are missing, the newest first and back to a time, so that recent work is
+    /// found best long before an import is complete; once none is missing, the nodes that changed.
     pub(super) fn index_deep_records(
         &self,
         index_set: &IndexSet,
         ledger: &Path,
+        since: Millis,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let nodes_max = self.batch_limits(UpdatePass::Deep).nodes;
+        let read_events =
+            |ledger: &Ledger, cursor: &str| read_event_batch_since(ledger, cursor, since);
         let read_nodes = |ledger: &Ledger, cursor: &str| read_node_batch(ledger, cursor, nodes_max);
         let write = |pair: &IndexPair, read_next: ReadBatch<'_>| {
             self.write_deep_batches(ledger, pair, read_next, stop)
         };
-        Ok(IndexUpdate {
-            events: write(&index_set.events, &read_event_batch)?,
-            pages: write(&index_set.pages, &read_nodes)?,
-            created: 0,
-        })
+        let events = write(&index_set.events, &read_events)?;
+        let cursor = IndexWriters::open(&index_set.events, UpdatePass::Deep)?.min_cursor();
+        let last = self.stores.open_for_upkeep(ledger)?.last_seq();
+        let has_all = DoneRanges::parse(&cursor).newest_missing(last, 1).is_none();
+        let pages = if has_all { write(&index_set.pages, &read_nodes)? } else { 0 };
+        Ok(IndexUpdate { events, pages, created: 0 })
+    }
+
+    /// Time of the newest event without a deep vector; the beginning of time if only pages lack theirs.
+    /// `None` if nothing does.
+    pub(crate) fn newest_without_deep(
+        &self,
+        index_set: &IndexSet,
+        ledger: &Ledger,
+    ) -> Result<Option<Millis>, RecallError> {
+        let Some(deep) =
+            self.deep.as_ref().filter(|_| self.is_deep_behind(index_set, Some(ledger)))
+        else {
+            return Ok(None);
+        };
+        let events = index_set.events.open_existing_deep(deep);
+        let cursor = events.map(|events| events.cursor()).unwrap_or_default();
+        let missing = DoneRanges::parse(&cursor).newest_missing(ledger.last_seq(), 1);
+        let at = missing.map(|missing| time_of_event(ledger, *missing.end())).transpose()?;
+        Ok(Some(at.flatten().unwrap_or(Millis(0))))
     }
 
     /// Writes batches until none is left or `stop` returns true. Returns the number of records written.
@@ -84,6 +107,27 @@ impl Indexer {
         deep.prepare(entries.iter().map(|entry| entry.embedded_text().into_owned()).collect())
             .map_err(|error| RecallError::Index(error.into()))
     }
+}
+
+/// Like [`read_event_batch`]; `None` if the newest missing event is older than `since`.
+fn read_event_batch_since(
+    ledger: &Ledger,
+    cursor: &str,
+    since: Millis,
+) -> Result<Option<CountedBatch>, RecallError> {
+    let missing = DoneRanges::parse(cursor).newest_missing(ledger.last_seq(), 1);
+    let Some(missing) = missing else { return Ok(None) };
+    if since > Millis(0) && time_of_event(ledger, *missing.end())?.is_some_and(|at| at < since) {
+        return Ok(None);
+    }
+    read_event_batch(ledger, cursor)
+}
+
+/// When an event happened; `None` if it cannot be read.
+fn time_of_event(ledger: &Ledger, seq: u64) -> Result<Option<Millis>, RecallError> {
+    let entry = ledger.read_outbox(seq - 1, 1)?.into_iter().find(|entry| entry.seq == seq);
+    let Some(entry) = entry else { return Ok(None) };
+    Ok(ledger.event_at(&entry.position)?.map(|event| event.at))
 }
 
 fn read_event_batch(ledger: &Ledger, cursor: &str) -> Result<Option<CountedBatch>, RecallError> {

@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tome_finder::{FinderError, IndexBatch, IndexEntry};
 use tome_ledger::Ledger;
-use tome_model::Event;
+use tome_model::{Event, Millis};
 
 use super::Indexer;
 use super::done_ranges::DoneRanges;
@@ -61,7 +61,7 @@ impl Indexer {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let pass = if self.embedder.is_remote() { UpdatePass::Bm25 } else { UpdatePass::Both };
-        let done = self.update_with_retry(index_set, pass, stop);
+        let done = self.update_with_retry(index_set, pass, Millis(0), stop);
         index_set.lock_problems().indexes = done.as_ref().err().map(RecallError::explained);
         if done.as_ref().is_ok_and(|done| done.pages > 0) {
             index_set.are_vectors_outdated.store(true, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Indexer {
         index_set: &IndexSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let done = self.update_with_retry(index_set, UpdatePass::Vectors, stop);
+        let done = self.update_with_retry(index_set, UpdatePass::Vectors, Millis(0), stop);
         index_set.lock_problems().vectors = done.as_ref().err().map(explain_error);
         if done.is_err() || stop() {
             index_set.are_vectors_outdated.store(true, Ordering::Relaxed);
@@ -84,13 +84,14 @@ impl Indexer {
         done
     }
 
-    /// Updates the deep vectors of a set.
+    /// Updates the deep vectors of a set, back to a time.
     pub(crate) fn catch_up_deep(
         &self,
         index_set: &IndexSet,
+        since: Millis,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let done = self.update_with_retry(index_set, UpdatePass::Deep, stop);
+        let done = self.update_with_retry(index_set, UpdatePass::Deep, since, stop);
         index_set.lock_problems().deep = done.as_ref().err().map(explain_error);
         if done.is_err() || stop() {
             index_set.are_deep_outdated.store(true, Ordering::Relaxed);
@@ -126,26 +127,28 @@ impl Indexer {
         &self,
         index_set: &IndexSet,
         pass: UpdatePass,
+        since: Millis,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        match self.update_set(index_set, pass, stop) {
+        match self.update_set(index_set, pass, since, stop) {
             Err(RecallError::Index(FinderError::Embed(error))) => {
                 Err(FinderError::Embed(error).into())
             }
             Err(RecallError::Index(_)) if !stop() => {
                 index_set.close();
-                self.update_set(index_set, pass, stop)
+                self.update_set(index_set, pass, since, stop)
             }
             done => done,
         }
     }
 
-    /// Updates the indexes until nothing is left to do or `stop` returns true. Only one update runs
-    /// at a time; a second one waits and then has little to do.
+    /// Updates the indexes until nothing is left to do or `stop` returns true; deep vectors of events only
+    /// back to `since`. Only one update runs at a time; a second one waits and then has little to do.
     fn update_set(
         &self,
         index_set: &IndexSet,
         pass: UpdatePass,
+        since: Millis,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut kept = pass.has_bm25().then(|| lock_state(&index_set.bm25_update));
@@ -158,7 +161,7 @@ impl Indexer {
         let mut done = IndexUpdate { created, ..IndexUpdate::default() };
         if let Some(path) = &index_set.ledger {
             let records = match pass {
-                UpdatePass::Deep => self.index_deep_records(index_set, path, stop)?,
+                UpdatePass::Deep => self.index_deep_records(index_set, path, since, stop)?,
                 _ => self.index_records(index_set, path, pass, stop)?,
             };
             (done.events, done.pages) = (records.events, records.pages);
