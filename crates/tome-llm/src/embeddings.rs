@@ -4,6 +4,8 @@
 //! Responses are validated: one vector per text, with the configured dimensions and finite numbers.
 //! Vectors are normalized to length 1. Blank texts are not sent and get a zero vector.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tome_model::truncate_to;
 
@@ -15,13 +17,13 @@ use crate::retry::RetryLoop;
 use crate::{CancelToken, ModelFailure, Retry};
 
 /// A client for an embeddings endpoint.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct EmbeddingsClient {
-    http: HttpClient,
+    http: Arc<HttpClient>,
     model: String,
     name: String,
     dimensions: usize,
-    retry: RetryLoop,
+    retry: Arc<RetryLoop>,
 }
 
 impl EmbeddingsClient {
@@ -40,12 +42,20 @@ impl EmbeddingsClient {
             return Err(ModelFailure::Misconfigured(problem.to_owned()));
         }
         Ok(Self {
-            http: HttpClient::new(endpoint, "/embeddings")?,
+            http: Arc::new(HttpClient::new(endpoint, "/embeddings")?),
             model: model.to_owned(),
             name: format!("openai/{model}/{dimensions}"),
             dimensions,
-            retry: RetryLoop::new(retry, stop),
+            retry: Arc::new(RetryLoop::new(retry, stop)),
         })
+    }
+
+    /// A client for another model at the same endpoint, by the name of its vectors; `None` if that is not
+    /// such a name.
+    pub fn for_vectors_of(&self, name: &str) -> Option<Self> {
+        let (model, dimensions) = name.strip_prefix("openai/")?.rsplit_once('/')?;
+        let dimensions = dimensions.parse().ok().filter(|dimensions| *dimensions > 0)?;
+        Some(Self { model: model.to_owned(), name: name.to_owned(), dimensions, ..self.clone() })
     }
 
     /// Model and dimensions. Vectors with different names are not comparable.

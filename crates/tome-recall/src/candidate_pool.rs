@@ -45,13 +45,18 @@ impl IndexSetSearch<'_> {
 
 impl CandidatePool {
     /// Creates an empty pool. `is_wide`: the query covers more index sets than may stay open.
-    pub(super) fn new(is_wide: bool) -> Self {
+    pub(super) fn new(is_wide: bool, plan: &RecallPlan) -> Self {
         Self {
-            sets: SearchedIndexSets::new(is_wide),
+            sets: SearchedIndexSets::new(is_wide, &plan.text),
             candidates: UniqueCandidates::default(),
             vectors: VectorCoverage::default(),
             report: SearchReport::default(),
         }
+    }
+
+    /// Weight of similarities to the query; see [`tome_finder::Embedder::script_weight`].
+    pub(super) fn script_weight(&self, indexer: &Indexer, plan: &RecallPlan) -> f32 {
+        indexer.embedder.script_weight(&plan.text).min(self.sets.script_weight)
     }
 
     /// Adds the matches of a scan, and reports what it left out.

@@ -34,14 +34,14 @@ pub(super) struct CompleteIndexSet {
 }
 
 impl CompleteIndexSet {
-    pub(super) fn open(indexer: &Indexer, index_set: &IndexSet) -> Option<Self> {
+    pub(super) fn open(indexer: &Indexer, index_set: &IndexSet, query: &str) -> Option<Self> {
         let path = index_set.ledger.as_ref()?;
         let (last, last_node) = match indexer.stores.get_open(path) {
             Some(store) => read_last_records(&store)?,
             // The indexes of closed stores are completed when the daemon starts.
             None => (indexer.closed_last_seq(index_set)?, 0),
         };
-        let (events, pages) = open_indexes(indexer, index_set);
+        let (events, pages) = open_indexes(indexer, index_set, query);
         let has_nodes = |cursor: String| !cursor.is_empty() && parse_cursor(&cursor) >= last_node;
         let has_read_all = parse_cursor(&events.bm25.as_ref()?.cursor()) == last
             && parse_cursor(&events.vectors.as_ref()?.cursor()) == last
@@ -61,11 +61,15 @@ fn read_last_records(store: &Ledger) -> Option<(u64, u64)> {
     is_complete.then(|| store.last_node_change().ok()).flatten().map(|node| (last, node))
 }
 
-fn open_indexes(indexer: &Indexer, index_set: &IndexSet) -> (OpenIndexes, OpenIndexes) {
+fn open_indexes(
+    indexer: &Indexer,
+    index_set: &IndexSet,
+    query: &str,
+) -> (OpenIndexes, OpenIndexes) {
     indexer.with_open_set(index_set, |index_set| {
         (
-            OpenIndexes::open(&index_set.events, indexer),
-            OpenIndexes::open(&index_set.pages, indexer),
+            OpenIndexes::open(&index_set.events, indexer, query),
+            OpenIndexes::open(&index_set.pages, indexer, query),
         )
     })
 }
@@ -99,7 +103,7 @@ pub(super) fn search_index_set(
     let (last, event_indexes, page_indexes) = match complete {
         Some(CompleteIndexSet { last, events, pages }) => (last, events, pages),
         None => {
-            let (events, pages) = open_indexes(indexer, index_set);
+            let (events, pages) = open_indexes(indexer, index_set, &plan.text);
             (ledger.as_ref().map_or(0, |ledger| ledger.last_seq()), events, pages)
         }
     };

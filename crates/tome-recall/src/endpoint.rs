@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use tome_finder::{EmbedError, Embedder};
+use tome_finder::{EmbedError, Embedder, StaticEmbedder};
 use tome_llm::{EmbeddingsClient, ModelFailure};
 
 use tome_redact::Redactor;
@@ -211,6 +211,14 @@ impl Embedder for EndpointEmbedder {
 
     fn unrelated_similarity(&self) -> f32 {
         self.lock_state().unrelated_similarity.unwrap_or(0.0)
+    }
+
+    fn earlier_embedder(&self, name: &str) -> Option<Arc<dyn Embedder>> {
+        if name == StaticEmbedder.name() {
+            return Some(Arc::new(StaticEmbedder));
+        }
+        let query = self.clients.as_ref().ok()?.query.for_vectors_of(name)?;
+        Some(Arc::new(Self::new(query.clone(), query, Arc::clone(&self.redactor))))
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {

@@ -23,6 +23,8 @@ pub(super) struct EventSearch {
     last: u64,
     bm25_cursor: u64,
     vectors_cursor: u64,
+    /// Why vectors of an earlier embedder cannot answer.
+    unavailable: Option<String>,
     pub query: IndexQuery,
 }
 
@@ -30,7 +32,7 @@ impl EventSearch {
     pub(super) fn prepare(
         search: &IndexSetSearch<'_>,
         last: u64,
-        OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
+        OpenIndexes { bm25: words, vectors: vector_index, deep, unavailable }: OpenIndexes,
     ) -> Self {
         let bm25_cursor = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
         let vectors_cursor = vector_index.as_ref().map_or(0, |index| parse_cursor(&index.cursor()));
@@ -43,7 +45,7 @@ impl EventSearch {
             filter: EntryFilter { sources: Vec::new(), ..search.filter.clone() },
             depths: search.plan.effort.event_depths(search.is_wide),
         };
-        Self { last, bm25_cursor, vectors_cursor, query: index_query }
+        Self { last, bm25_cursor, vectors_cursor, unavailable, query: index_query }
     }
 }
 
@@ -67,7 +69,8 @@ impl CandidatePool {
         events: EventSearch,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let EventSearch { last, bm25_cursor, vectors_cursor, query: index_query } = events;
+        let EventSearch { last, bm25_cursor, vectors_cursor, unavailable, query: index_query } =
+            events;
         let filter = index_query.filter;
         let (has_words, query_vectors) = self.collect_replies(
             search.set_index,
@@ -93,11 +96,8 @@ impl CandidatePool {
         let slowest = if has_words && has_vectors { bm25_cursor.min(vectors_cursor) } else { from };
         self.report.record_behind(if from > 0 { last.saturating_sub(slowest) } else { 0 });
         if search.plan.wants_tier(Tier::Vectors) {
-            self.report_missing_vectors(
-                search.indexer,
-                index_set,
-                last.saturating_sub(vectors_cursor),
-            );
+            let missing = last.saturating_sub(vectors_cursor);
+            self.record_missing_vectors(search.indexer, index_set, missing, unavailable);
         }
         if let Some(ledger) = ledger
             && (from == 0 || (last > from && !alone))
@@ -114,17 +114,23 @@ impl CandidatePool {
         Ok(())
     }
 
-    /// Reports how many vectors of a remote embedder are missing, and why.
-    fn report_missing_vectors(&mut self, indexer: &Indexer, index_set: &IndexSet, to_go: u64) {
-        if to_go == 0 || !indexer.embedder.is_remote() {
+    /// Records how many events have no vector that answers, and why. Local vectors come in a moment,
+    /// unless they replace those of an embedder that is gone.
+    fn record_missing_vectors(
+        &mut self,
+        indexer: &Indexer,
+        index_set: &IndexSet,
+        missing: u64,
+        unavailable: Option<String>,
+    ) {
+        if missing == 0 || !(indexer.embedder.is_remote() || unavailable.is_some()) {
             return;
         }
-        self.report.record_behind(to_go);
-        let problem = index_set.lock_problems().vectors.clone();
-        let name = indexer.embedder.name();
-        self.report.report_unread(match problem {
-            Some(problem) => format!("vectors of {to_go} events: {problem}"),
-            None => format!("vectors of {to_go} events: {name} is still embedding them"),
+        self.report.record_behind(missing);
+        let problem = index_set.lock_problems().vectors.clone().or_else(|| {
+            let new = indexer.embedder.name();
+            unavailable.map(|problem| format!("{problem}; {new} is computing new ones"))
         });
+        self.report.record_missing_vectors(missing, problem);
     }
 }

@@ -71,7 +71,9 @@ use cite::CitationContext;
 use collect::{CompleteIndexSet, IndexSetHits, search_index_set};
 use effort::SearchEffort;
 use hit_turn::LoadedTurn;
-use indexer::{ActiveQueries, DeepIndexEmbedder, IndexSet, Indexer, SessionFiles};
+use indexer::{
+    ActiveQueries, DeepIndexEmbedder, EarlierEmbedders, IndexSet, Indexer, SessionFiles,
+};
 use pack::ChosenHit;
 use plan::RecallPlan;
 use rank::RankedCandidate;
@@ -131,6 +133,7 @@ impl Recall {
         let indexer = Indexer {
             deep,
             queries,
+            earlier: EarlierEmbedders::default(),
             home,
             stores,
             notebooks,
@@ -158,7 +161,7 @@ impl Recall {
         }
         let is_wide = index_sets.len() > OPEN_SETS_MAX;
         let _wide_scan = is_wide.then(|| self.indexer.stores.lock_wide_scan());
-        let mut pool = CandidatePool::new(is_wide);
+        let mut pool = CandidatePool::new(is_wide, &plan);
         pool.report.record_stage("understand", began, plan.explain());
         let shared = SharedQuery::from_plan(&plan);
         for (target, indexed) in self.search_complete_sets(&plan, &shared, index_sets, is_wide) {
@@ -217,9 +220,10 @@ impl Recall {
             return targets.into_iter().map(|target| (target, None)).collect();
         }
         parallel::map(targets, SETS_PER_THREAD, |target| {
-            let replies = CompleteIndexSet::open(&self.indexer, &target.0).map(|complete| {
-                search_index_set(&self.indexer, plan, shared, &target, Some(complete))
-            });
+            let replies =
+                CompleteIndexSet::open(&self.indexer, &target.0, &plan.text).map(|complete| {
+                    search_index_set(&self.indexer, plan, shared, &target, Some(complete))
+                });
             (target, replies)
         })
     }
@@ -235,7 +239,8 @@ impl Recall {
     ) -> Result<(), RecallError> {
         let (index_set, project) = target;
         let is_wide = pool.sets.is_wide && plan.is_answered_by_indexes();
-        let complete = is_wide.then(|| CompleteIndexSet::open(&self.indexer, index_set)).flatten();
+        let open = || CompleteIndexSet::open(&self.indexer, index_set, &plan.text);
+        let complete = is_wide.then(open).flatten();
         if plan.effort.is_full() && complete.is_none() {
             pool.report.record_behind(self.catch_up_contents(plan, index_set)?);
         }
@@ -303,7 +308,8 @@ impl Recall {
         if query.order == HitOrder::Time {
             packed.hits.sort_by_key(|hit| hit.at);
         }
-        let report = pool.report;
+        let mut report = pool.report;
+        report.report_missing_vectors(self.embedder_name());
         let mut answer = RecallAnswer {
             tier: report.tier.unwrap_or(Tier::Literal),
             behind: report.behind,
@@ -344,7 +350,7 @@ impl Recall {
         self.drop_current_turn(query, &mut ranked)?;
         self.replace_repeated_prompts(query, &pool, &mut ranked)?;
         // The prompt itself is not a hit and must not make the others look weak.
-        let script_weight = self.indexer.embedder.script_weight(&plan.text);
+        let script_weight = pool.script_weight(&self.indexer, plan);
         rank::rate_confidence(&mut ranked, script_weight);
         if plan.filter.scope == RecallScope::Coder {
             threshold::raise_relevant_lessons(&mut ranked, script_weight);

@@ -37,7 +37,7 @@ impl Recall {
         };
         let began = Instant::now();
         let others = self.other_project_sets(query.filter.project.as_deref());
-        let mut pool = CandidatePool::new(true);
+        let mut pool = CandidatePool::new(true, &plan);
         // A query over all stores may hold this for long; skip the other projects then.
         let wide_scan = self.indexer.stores.try_lock_wide_scan();
         let shared = SharedQuery::from_plan(&plan);

@@ -32,7 +32,7 @@ impl PageSearch {
         search: &IndexSetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
-        OpenIndexes { bm25, vectors: vector_index, deep }: OpenIndexes,
+        OpenIndexes { bm25, vectors: vector_index, deep, .. }: OpenIndexes,
     ) -> Self {
         let sources = search.plan.filter.page_sources().to_vec();
         let filter = EntryFilter { sources, ..search.filter.clone() };

@@ -114,7 +114,7 @@ impl CandidatePool {
         };
         let mut matches = self.read_candidates(0, indexer, score_text)?;
         let read = matches.len();
-        let script_weight = indexer.embedder.script_weight(&plan.text);
+        let script_weight = self.script_weight(indexer, plan);
         let weights = SimilarityWeights::choose(script_weight, &terms, &matches);
         let turns = self.select_turns(plan, &matches, |candidate, term_match| {
             let bm25 = term_match.map(|term_match| term_match.score / terms.full_score());

@@ -13,6 +13,10 @@ pub(super) struct SearchReport {
     pub behind: u64,
     /// Descriptions of records that could not be searched.
     pub unread: Vec<String>,
+    /// Number of events without a vector that answers, in all index sets.
+    missing_vectors: u64,
+    /// Why some of them have none.
+    vectors_problem: Option<String>,
     pub stages: Vec<SearchStage>,
 }
 
@@ -40,6 +44,24 @@ impl SearchReport {
     /// Records that an index lacks this many records.
     pub(super) fn record_behind(&mut self, records: u64) {
         self.behind = self.behind.max(records);
+    }
+
+    /// Records that this many events have no vector that answers, and the reason if it is known.
+    pub(super) fn record_missing_vectors(&mut self, events: u64, problem: Option<String>) {
+        self.missing_vectors += events;
+        self.vectors_problem = self.vectors_problem.take().or(problem);
+    }
+
+    /// Reports the missing vectors of all index sets at once.
+    pub(super) fn report_missing_vectors(&mut self, embedder: &str) {
+        let events = match self.missing_vectors {
+            0 => return,
+            1 => "1 event".to_owned(),
+            events => format!("{events} events"),
+        };
+        let still = || format!("{embedder} is still embedding them");
+        let problem = self.vectors_problem.take().unwrap_or_else(still);
+        self.report_unread(format!("vectors of {events}: {problem}"));
     }
 
     /// Reports a problem once.

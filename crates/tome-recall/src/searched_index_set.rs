@@ -7,12 +7,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tome_finder::{Bm25Index, FinderError, QueryTerms, QueryVector, VectorIndex};
 
 use super::fuse::round_score;
-use super::indexer::{IndexPair, IndexSet, Indexer};
+use super::indexer::{AnsweringIndex, IndexPair, IndexSet, Indexer};
 use super::plan::RecallPlan;
 use crate::RecallError;
 use tome_home::Store;
@@ -28,14 +28,18 @@ pub(super) struct OpenIndexes {
     pub bm25: Option<Arc<Bm25Index>>,
     pub vectors: Option<Arc<VectorIndex>>,
     pub deep: Option<Arc<VectorIndex>>,
+    /// Why vectors of an earlier embedder cannot answer.
+    pub unavailable: Option<String>,
 }
 
 impl OpenIndexes {
-    /// Opens the indexes of a pair that exist.
-    pub(super) fn open(pair: &IndexPair, indexer: &Indexer) -> Self {
-        let (bm25, vectors) = pair.open_existing(&indexer.embedder);
-        let deep = indexer.deep.as_ref().and_then(|deep| pair.open_existing_deep(deep));
-        Self { bm25, vectors, deep }
+    /// Opens the indexes of a pair that exist and can answer a query.
+    pub(super) fn open(pair: &IndexPair, indexer: &Indexer, query: &str) -> Self {
+        let bm25 = pair.open_bm25();
+        let AnsweringIndex { index: vectors, unavailable } =
+            indexer.open_answering_vectors(pair, query);
+        let deep = indexer.open_answering_deep(pair, vectors.as_deref(), query);
+        Self { bm25, vectors, deep, unavailable }
     }
 }
 
@@ -54,6 +58,7 @@ pub(super) struct SearchedIndexSet {
     /// How many sets of the query were opened to stay open. Beyond a limit they are opened again each
     /// time, because file descriptors may be few.
     kept_count: Arc<AtomicUsize>,
+    query: Arc<str>,
     /// The query embedded for the vector indexes of events that were searched.
     pub query_vectors: QueryVectors,
 }
@@ -79,7 +84,7 @@ impl SearchedIndexSet {
         let mut open = OpenIndexSet { ledger, vectors: None, deep: None };
         if vectors.is_some() || deep.is_some() {
             let indexes = indexer.with_open_set(&self.set, |index_set| {
-                OpenIndexes::open(&index_set.events, indexer)
+                OpenIndexes::open(&index_set.events, indexer, &self.query)
             });
             (open.vectors, open.deep) = (indexes.vectors, indexes.deep);
         }
@@ -95,19 +100,32 @@ impl SearchedIndexSet {
 pub(super) struct SearchedIndexSets {
     sets: Vec<SearchedIndexSet>,
     kept_count: Arc<AtomicUsize>,
+    query: Arc<str>,
+    /// Lowest weight that an embedder whose vectors answer gives to the query's script; 1 without vectors.
+    pub script_weight: f32,
     /// Whether the query covers more index sets than may stay open.
     pub is_wide: bool,
     pub stats: TermStats,
 }
 
 impl SearchedIndexSets {
-    pub(super) fn new(is_wide: bool) -> Self {
-        Self { sets: Vec::new(), kept_count: Arc::default(), is_wide, stats: TermStats::default() }
+    pub(super) fn new(is_wide: bool, query: &str) -> Self {
+        Self {
+            sets: Vec::new(),
+            kept_count: Arc::default(),
+            query: query.into(),
+            script_weight: 1.0,
+            is_wide,
+            stats: TermStats::default(),
+        }
     }
 
     /// Adds an index set and returns its position. It stays open unless the query is wide.
     pub(super) fn add(&mut self, set: &Arc<IndexSet>, open: OpenIndexSet) -> usize {
+        let weight = open.vectors.as_ref().map(|vectors| vectors.script_weight(&self.query));
+        self.script_weight = self.script_weight.min(weight.unwrap_or(1.0));
         self.sets.push(SearchedIndexSet {
+            query: Arc::clone(&self.query),
             set: Arc::clone(set),
             kept_open: if self.is_wide { OnceLock::new() } else { OnceLock::from(open) },
             kept_count: Arc::clone(&self.kept_count),
@@ -174,12 +192,12 @@ pub(super) struct TermStats {
     known_pairs: HashSet<String>,
 }
 
-/// A query as all index sets share it: the terms whose statistics the ranking needs, and its deep
-/// vector. Static vectors depend on the index.
+/// A query as all index sets share it: the terms whose statistics the ranking needs, and its vector for
+/// each deep embedder. Static vectors depend on the index.
 pub(super) struct SharedQuery {
     stems: HashSet<String>,
     letters: HashSet<String>,
-    deep: OnceLock<QueryVector>,
+    deep: Mutex<Vec<QueryVector>>,
 }
 
 impl SharedQuery {
@@ -196,7 +214,7 @@ impl SharedQuery {
         });
         let letters =
             (0..query_terms.len()).filter_map(|n| query_terms.character_pair(n).map(str::to_owned));
-        Self { letters: letters.collect(), stems: stems.into_inner(), deep: OnceLock::new() }
+        Self { letters: letters.collect(), stems: stems.into_inner(), deep: Mutex::default() }
     }
 }
 
@@ -207,11 +225,13 @@ impl SharedQuery {
         index: &VectorIndex,
         text: &str,
     ) -> Result<QueryVector, FinderError> {
-        if let Some(known) = self.deep.get() {
+        let lock = || self.deep.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = lock().iter().find(|known| known.is_for(index)) {
             return Ok(known.clone());
         }
         let vector = index.embed_query(text)?;
-        Ok(self.deep.get_or_init(|| vector).clone())
+        lock().push(vector.clone());
+        Ok(vector)
     }
 }
 

@@ -67,6 +67,17 @@ impl EngineFixture {
 
     /// Closes the home, lets `change` edit its files, and opens it again.
     pub fn reopen(self, change: impl FnOnce(&Self)) -> Self {
+        Self::open(self.close(change))
+    }
+
+    /// Closes the home and opens it again with another embedder.
+    pub fn reopen_with(self, embedder: Arc<dyn Embedder>) -> Self {
+        let folder = self.close(|_| {});
+        let settings = EngineSettings { embedder, ..settings(&folder) };
+        Self { engine: Engine::open(settings, Arc::new(Fixed)).unwrap(), folder }
+    }
+
+    fn close(self, change: impl FnOnce(&Self)) -> tempfile::TempDir {
         // The writer of a ledger releases it shortly after its last reply.
         eventually("the stores to close", || {
             self.engine.stores().close_idle(0);
@@ -76,7 +87,7 @@ impl EngineFixture {
         change(&self);
         let Self { engine, folder } = self;
         drop(engine);
-        Self::open(folder)
+        folder
     }
 
     /// Stores events, given as fields that differ from a message of session `s1`.

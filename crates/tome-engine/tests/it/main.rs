@@ -22,6 +22,7 @@ mod prompt_hints;
 mod reading;
 mod recall_answers;
 mod recall_deep;
+mod recall_embedders;
 mod recall_indexes;
 mod recall_properties;
 mod recall_questions;

@@ -43,6 +43,12 @@ pub trait Embedder: Send + Sync {
         None
     }
 
+    /// Another embedder, to compare queries with vectors that it computed before this one replaced it;
+    /// `None` if there is none of this name any more.
+    fn earlier_embedder(&self, _name: &str) -> Option<Arc<dyn Embedder>> {
+        None
+    }
+
     /// Weight of its similarity to a text: 1, or less for a script whose words it does not
     /// know.
     fn script_weight(&self, _text: &str) -> f32 {

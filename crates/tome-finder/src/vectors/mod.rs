@@ -13,6 +13,7 @@ mod compact;
 mod encoding;
 mod head;
 mod log;
+mod relocate;
 mod rotation;
 mod row;
 mod scan;
@@ -81,6 +82,21 @@ impl VectorIndex {
 
     fn lock_files(&self) -> RwLockReadGuard<'_, VectorFiles> {
         self.files.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Name of the embedder that computed its vectors.
+    pub fn embedder_name(&self) -> &str {
+        self.embedder.name()
+    }
+
+    /// The slower and better embedder beside the one of this index.
+    pub fn deep_embedder(&self) -> Option<Arc<dyn Embedder>> {
+        self.embedder.deep_embedder()
+    }
+
+    /// Weight of a text's similarity; see [`Embedder::script_weight`].
+    pub fn script_weight(&self, text: &str) -> f32 {
+        self.embedder.script_weight(text)
     }
 
     /// Cursor of the last batch; empty at first.
@@ -186,7 +202,7 @@ impl VectorIndex {
         event: u64,
         ranges: &[ByteRange],
     ) -> Result<Vec<IndexHit>, FinderError> {
-        let QueryVector(Some(query_vector)) = query_vector else { return Ok(Vec::new()) };
+        let Some(query_vector) = self.direction_of(query_vector) else { return Ok(Vec::new()) };
         let files = self.lock_files();
         let rows = || files.table.event_rows(event).filter(|row| files.table.has_vector(*row));
         let mut compared: Vec<u32> = rows().take(CHUNKS_COMPARED_MAX + 1).collect();
@@ -220,23 +236,29 @@ impl VectorIndex {
         filter: &EntryFilter,
         limit: usize,
     ) -> Result<Vec<IndexHit>, FinderError> {
-        match query_vector {
-            QueryVector(Some(query_vector)) if limit > 0 => {
-                search_store(&self.lock_files(), query_vector, filter, limit)
+        match self.direction_of(query_vector) {
+            Some(direction) if limit > 0 => {
+                search_store(&self.lock_files(), direction, filter, limit)
             }
-            QueryVector(_) => Ok(Vec::new()),
+            _ => Ok(Vec::new()),
         }
+    }
+
+    /// The direction of a query's vector; `None` if another embedder computed it, because such vectors
+    /// cannot be compared.
+    fn direction_of<'q>(&self, query_vector: &'q QueryVector) -> Option<&'q [f32]> {
+        query_vector.direction.as_deref().filter(|_| query_vector.is_for(self))
     }
 
     fn prepare_query_vector(&self, vector: &[f32]) -> Result<QueryVector, FinderError> {
         check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if length == 0.0 {
-            return Ok(QueryVector(None));
+            return Ok(QueryVector { embedder: self.embedder_name().into(), direction: None });
         }
         let mut direction = rotation::rotate(vector);
         direction.iter_mut().for_each(|number| *number /= length);
-        Ok(QueryVector(Some(direction)))
+        Ok(QueryVector { embedder: self.embedder_name().into(), direction: Some(direction) })
     }
 
     /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
@@ -250,9 +272,21 @@ impl VectorIndex {
     }
 }
 
-/// An embedded query: rotated like the rows and of length 1; `None` for a zero vector.
+/// An embedded query.
 #[derive(Debug, Clone)]
-pub struct QueryVector(Option<Vec<f32>>);
+pub struct QueryVector {
+    /// Name of the embedder.
+    embedder: Arc<str>,
+    /// Rotated like the rows and of length 1; `None` for a zero vector.
+    direction: Option<Vec<f32>>,
+}
+
+impl QueryVector {
+    /// Returns whether an index has vectors of the same embedder.
+    pub fn is_for(&self, index: &VectorIndex) -> bool {
+        *self.embedder == *index.embedder_name()
+    }
+}
 
 /// Selects rows by sign bits and ranks them by similarity.
 fn search_store(

@@ -102,6 +102,11 @@ impl Embedder for DeepIndexEmbedder {
         self.inner.unrelated_similarity()
     }
 
+    fn earlier_embedder(&self, name: &str) -> Option<Arc<dyn Embedder>> {
+        let earlier = Self::new(self.inner.earlier_embedder(name)?, Arc::clone(&self.queries));
+        Some(Arc::new(earlier))
+    }
+
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         let vector_of = |text: &&str| {
             let prepared = self.lock_prepared().get(*text).cloned();

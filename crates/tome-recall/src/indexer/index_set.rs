@@ -19,6 +19,7 @@ use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
 use tome_model::Millis;
 
 use super::deep_embedder::DeepIndexEmbedder;
+use super::vector_slot::VectorSlot;
 
 /// The owner of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -132,8 +133,8 @@ pub(crate) struct UpdateState {
 /// BM25 and vector index over the same entries, and the deep vectors of some of them.
 pub(crate) struct IndexPair {
     pub bm25: IndexSlot<Bm25Index>,
-    pub vectors: IndexSlot<VectorIndex>,
-    pub deep: IndexSlot<VectorIndex>,
+    pub vectors: VectorSlot,
+    pub deep: VectorSlot,
 }
 
 /// An index that may be missing or closed.
@@ -191,8 +192,8 @@ impl IndexSet {
     pub(crate) fn new(of: IndexOwner, folder: &Path, ledger: Option<PathBuf>) -> Self {
         let pair = |name: &str| IndexPair {
             bm25: IndexSlot::in_folder(folder.join("bm25").join(name)),
-            vectors: IndexSlot::in_folder(folder.join("vectors").join(name)),
-            deep: IndexSlot::in_folder(folder.join("deep").join(name)),
+            vectors: VectorSlot::in_folder(&folder.join("vectors").join(name)),
+            deep: VectorSlot::in_folder(&folder.join("deep").join(name)),
         };
         let (events, pages) = (pair("events"), pair("pages"));
         Self {
@@ -253,14 +254,14 @@ impl IndexSet {
             *self.known_in_bm25.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
         if let Ok(mut kept) = self.vectors_update.try_lock() {
-            self.events.vectors.set(None);
-            self.pages.vectors.set(None);
+            self.events.vectors.close();
+            self.pages.vectors.close();
             kept.files = None;
             *self.known_in_vectors.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
         if let Ok(mut kept) = self.deep_update.try_lock() {
-            self.events.deep.set(None);
-            self.pages.deep.set(None);
+            self.events.deep.close();
+            self.pages.deep.close();
             kept.files = None;
         }
     }
@@ -276,8 +277,11 @@ impl IndexPair {
         &self,
         embedder: &Arc<dyn Embedder>,
     ) -> (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>) {
-        let open = |folder: &Path| VectorIndex::open(folder, Arc::clone(embedder));
-        (self.bm25.open_existing(Bm25Index::open), self.vectors.open_existing(open))
+        (self.open_bm25(), self.vectors.open_existing(embedder))
+    }
+
+    pub(crate) fn open_bm25(&self) -> Option<Arc<Bm25Index>> {
+        self.bm25.open_existing(Bm25Index::open)
     }
 
     /// Opens the index of deep vectors, if it exists.
@@ -286,7 +290,7 @@ impl IndexPair {
         embedder: &Arc<DeepIndexEmbedder>,
     ) -> Option<Arc<VectorIndex>> {
         let embedder: Arc<dyn Embedder> = embedder.clone();
-        self.deep.open_existing(|folder| VectorIndex::open(folder, embedder))
+        self.deep.open_existing(&embedder)
     }
 
     /// Opens the index of deep vectors, or creates it. Returns whether it was created.
@@ -295,10 +299,7 @@ impl IndexPair {
         embedder: &Arc<DeepIndexEmbedder>,
     ) -> Result<bool, FinderError> {
         let embedder: Arc<dyn Embedder> = embedder.clone();
-        self.deep.open_or_create(
-            |folder| VectorIndex::open(folder, Arc::clone(&embedder)),
-            |folder| VectorIndex::create(folder, Arc::clone(&embedder)),
-        )
+        self.deep.open_or_create(&embedder, || Ok(()))
     }
 
     /// Opens the existing indexes and creates the others.
@@ -309,14 +310,19 @@ impl IndexPair {
     ) -> Result<CreatedIndexes, FinderError> {
         let words =
             pass.has_bm25() && self.bm25.open_or_create(Bm25Index::open, Bm25Index::create)?;
-        let open = |folder: &Path| VectorIndex::open(folder, Arc::clone(embedder));
-        let make = |folder: &Path| {
-            // Probe first: an unreachable embedder must not cost the previous one's vectors.
-            embedder.embed(&["Does it answer?"])?;
-            VectorIndex::create(folder, Arc::clone(embedder))
-        };
-        let vector_index = pass.has_vectors() && self.vectors.open_or_create(open, make)?;
+        // An embedder that never answers gets no index.
+        let probe = || Ok(embedder.embed(&["Does it answer?"]).map(drop)?);
+        let vector_index = pass.has_vectors() && self.vectors.open_or_create(embedder, probe)?;
         Ok(CreatedIndexes { bm25: words, vectors: vector_index })
+    }
+
+    /// The vector indexes that a pass writes to.
+    pub(super) fn slot_of(&self, pass: UpdatePass) -> Option<&VectorSlot> {
+        match pass {
+            UpdatePass::Deep => Some(&self.deep),
+            UpdatePass::Both | UpdatePass::Vectors => Some(&self.vectors),
+            UpdatePass::Bm25 => None,
+        }
     }
 }
 
@@ -327,7 +333,7 @@ pub(crate) struct CreatedIndexes {
 }
 
 impl<T: SearchIndex> IndexSlot<T> {
-    fn in_folder(folder: PathBuf) -> Self {
+    pub(super) fn in_folder(folder: PathBuf) -> Self {
         Self {
             folder,
             open: RwLock::default(),
@@ -362,7 +368,7 @@ impl<T: SearchIndex> IndexSlot<T> {
         is_intact
     }
 
-    fn is_open(&self) -> bool {
+    pub(super) fn is_open(&self) -> bool {
         self.open_index().is_some()
     }
 
@@ -387,7 +393,15 @@ impl<T: SearchIndex> IndexSlot<T> {
         self.set(None);
     }
 
-    fn open_existing(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) -> Option<Arc<T>> {
+    /// Allows opening the index again after another one took its place.
+    pub(super) fn clear_damage(&self) {
+        self.is_damaged.store(false, Ordering::Release);
+    }
+
+    pub(super) fn open_existing(
+        &self,
+        open: impl FnOnce(&Path) -> Result<T, FinderError>,
+    ) -> Option<Arc<T>> {
         self.get().or_else(|| self.open_once(open).ok())
     }
 
@@ -409,7 +423,7 @@ impl<T: SearchIndex> IndexSlot<T> {
     }
 
     /// Opens the index, or creates it. Returns whether it was created.
-    fn open_or_create(
+    pub(super) fn open_or_create(
         &self,
         open: impl FnOnce(&Path) -> Result<T, FinderError>,
         make: impl FnOnce(&Path) -> Result<T, FinderError>,

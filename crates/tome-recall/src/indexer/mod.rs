@@ -5,6 +5,7 @@ mod chunking;
 mod deep_embedder;
 mod deep_update;
 mod done_ranges;
+mod earlier_embedders;
 mod entries;
 mod files;
 mod files_stamp;
@@ -15,6 +16,7 @@ mod pages;
 mod report;
 mod session_files;
 mod update;
+mod vector_slot;
 mod writers;
 
 use std::collections::HashMap;
@@ -32,6 +34,7 @@ use tome_home::{Home, Notebooks, StoreMode, Stores};
 
 pub(crate) use chunking::split_chunks;
 pub(crate) use deep_embedder::{ActiveQueries, DeepIndexEmbedder};
+pub(crate) use earlier_embedders::EarlierEmbedders;
 pub(crate) use entries::{
     NoteBody, NotePart, event_keywords, event_text, node_entries, slice_text,
 };
@@ -42,6 +45,7 @@ pub(crate) use pages::PageKey;
 pub use report::IndexReport;
 pub(crate) use session_files::SessionFiles;
 pub use update::IndexUpdate;
+pub(crate) use vector_slot::AnsweringIndex;
 
 /// Index sets with more entries are not kept open for queries over all projects.
 const SMALL_ENTRIES_MAX: u64 = 4_000;
@@ -57,6 +61,7 @@ pub(crate) struct Indexer {
     /// Computes better vectors in the background; `None` if there is no such embedder.
     pub deep: Option<Arc<DeepIndexEmbedder>>,
     pub queries: Arc<ActiveQueries>,
+    pub earlier: EarlierEmbedders,
     pub sets: Mutex<HashMap<PathBuf, Arc<IndexSet>>>,
     /// Counts uses of index sets, for least-recently-used eviction.
     pub uses: AtomicU64,

@@ -11,6 +11,7 @@ use super::Indexer;
 use super::done_ranges::DoneRanges;
 use super::index_set::parse_cursor;
 use super::index_set::{IndexOwner, IndexProblems, IndexSet};
+use super::vector_slot::VectorSlot;
 use crate::RecallError;
 use tome_home::ProjectionReport;
 
@@ -50,12 +51,14 @@ impl Indexer {
         let words = |name, folder: &Path, behind: CountBehind<'_>| {
             report_index(name, folder, behind, Bm25Index::read_meta(folder))
         };
-        let vector_index = |name, folder: &Path, behind: CountBehind<'_>| {
+        let vector_index = |name, slot: &VectorSlot, behind: CountBehind<'_>| {
+            let folder = slot.folder();
             let mut report = report_index(name, folder, behind, VectorIndex::read_meta(folder))?;
             if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
-                // Unusable; it is replaced as soon as the new embedder responds.
+                // The new embedder has not answered yet.
                 (report.cursor, report.behind) = (0, behind(0)?);
             }
+            report.disk_bytes += folder_bytes(slot.previous_folder());
             Ok::<_, RecallError>(report)
         };
         let mut indexes = Vec::new();
@@ -66,29 +69,28 @@ impl Indexer {
         if ledger.is_some() {
             indexes.push(vector_index(
                 "vectors/events",
-                &index_set.events.vectors.folder,
+                &index_set.events.vectors,
                 &events_behind,
             )?);
         }
-        indexes.push(vector_index(
-            "vectors/pages",
-            &index_set.pages.vectors.folder,
-            &nodes_behind,
-        )?);
+        indexes.push(vector_index("vectors/pages", &index_set.pages.vectors, &nodes_behind)?);
         if let Some(deep) = &self.deep {
             if ledger.is_some() {
-                let folder = &index_set.events.deep.folder;
+                let folder = index_set.events.deep.folder();
                 let meta = VectorIndex::read_meta(folder);
                 let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
                 let done = meta.as_ref().map_or(0, |meta| DoneRanges::parse(&meta.cursor).count());
                 let mut report = report_index("deep/events", folder, &|_| Ok(0), meta)?;
                 (report.cursor, report.behind) = (done, events.saturating_sub(done));
+                report.disk_bytes += folder_bytes(index_set.events.deep.previous_folder());
                 indexes.push(report);
             }
-            let folder = &index_set.pages.deep.folder;
+            let folder = index_set.pages.deep.folder();
             let meta = VectorIndex::read_meta(folder);
             let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
-            indexes.push(report_index("deep/pages", folder, &nodes_behind, meta)?);
+            let mut report = report_index("deep/pages", folder, &nodes_behind, meta)?;
+            report.disk_bytes += folder_bytes(index_set.pages.deep.previous_folder());
+            indexes.push(report);
         }
         Ok(IndexReport {
             project: match &index_set.owner {

@@ -18,6 +18,7 @@ use super::entries;
 use super::files::{list_files, publish_known_files};
 use super::index_set::{IndexPair, IndexSet, UpdatePass, UpdateState, parse_cursor};
 use super::indexable_file::{IndexableFile, page_name_of_stamp};
+use super::vector_slot::VectorSlot;
 use super::writers::IndexWriters;
 use crate::RecallError;
 use crate::TRANSCRIPT_PROJECTION;
@@ -109,6 +110,9 @@ impl Indexer {
         if index_set.are_deep_outdated.load(Ordering::Relaxed) {
             return true;
         }
+        if has_previous(index_set, UpdatePass::Deep) {
+            return true;
+        }
         let open = |pair: &IndexPair| pair.open_existing_deep(deep);
         let (Some(events), Some(pages)) = (open(&index_set.events), open(&index_set.pages)) else {
             return true;
@@ -167,6 +171,14 @@ impl Indexer {
             (done.events, done.pages) = (records.events, records.pages);
         }
         done.pages += self.index_files(index_set, kept, pass, stop)?;
+        let is_complete = since == Millis(0) && !stop();
+        if is_complete {
+            let pairs = [&index_set.events, &index_set.pages];
+            pairs
+                .iter()
+                .filter_map(|pair| pair.slot_of(pass))
+                .for_each(VectorSlot::remove_previous);
+        }
         if done != IndexUpdate::default() && pass.has_bm25() {
             self.release_writers(index_set);
         }
@@ -241,14 +253,16 @@ impl Indexer {
         index_set.is_outdated.load(Ordering::Relaxed)
             || is_incomplete(index_set, ledger, |pair| pair.bm25.get().map(|it| it.cursor()))
             || (!far
-                && is_incomplete(index_set, ledger, |pair| {
-                    pair.vectors.get().map(|it| it.cursor())
-                }))
+                && (has_previous(index_set, UpdatePass::Vectors)
+                    || is_incomplete(index_set, ledger, |pair| {
+                        pair.vectors.get().map(|it| it.cursor())
+                    })))
     }
 
     /// The same for vectors of a remote embedder.
     pub(crate) fn are_vectors_behind(&self, index_set: &IndexSet, ledger: Option<&Ledger>) -> bool {
         index_set.are_vectors_outdated.load(Ordering::Relaxed)
+            || has_previous(index_set, UpdatePass::Vectors)
             || is_incomplete(index_set, ledger, |pair| pair.vectors.get().map(|it| it.cursor()))
     }
 
@@ -398,6 +412,12 @@ fn explain_error(error: &RecallError) -> String {
 
 fn lock_state(kept: &Mutex<UpdateState>) -> MutexGuard<'_, UpdateState> {
     kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether the index of an earlier embedder is still there.
+fn has_previous(index_set: &IndexSet, pass: UpdatePass) -> bool {
+    let pairs = [&index_set.events, &index_set.pages];
+    pairs.iter().filter_map(|pair| pair.slot_of(pass)).any(VectorSlot::has_previous)
 }
 
 /// Returns whether an index is missing or behind the ledger.

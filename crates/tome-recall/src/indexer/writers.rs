@@ -31,11 +31,11 @@ impl IndexWriters {
             words => words.flatten(),
         };
         let vector_index = match pass.has_vectors().then(|| pair.vectors.get()) {
-            Some(None) => return Err(FinderError::Missing(pair.vectors.folder.clone()).into()),
+            Some(None) => return Err(FinderError::Missing(pair.vectors.folder().clone()).into()),
             vector_index => vector_index.flatten(),
         };
         if pass == UpdatePass::Deep {
-            let missing = || FinderError::Missing(pair.deep.folder.clone());
+            let missing = || FinderError::Missing(pair.deep.folder().clone());
             return Ok(Self { bm25: None, vectors: Some(pair.deep.get().ok_or_else(missing)?) });
         }
         Ok(Self { bm25: words, vectors: vector_index })

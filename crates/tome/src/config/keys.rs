@@ -279,7 +279,7 @@ pub const SETTING_KEYS: &[SettingKey] = &[
         name: "embed.model",
         default: "",
         value_type: TEXT,
-        description: "name of the embedding model at the endpoint; after a change all vectors are computed again, in the background",
+        description: "name of the embedding model at the endpoint; after a change all vectors are computed again, in the background, while the old ones answer",
     },
     SettingKey {
         name: "embed.dimensions",
