@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use tome_contents::PromptReply;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
-use tome_model::{Event, EventKind};
+use tome_model::Event;
 
+use super::corrections::{self, is_answer};
 use super::other_statements::{OtherStatement, StatementRelation, query_words};
 use crate::RecallError;
 
@@ -56,7 +57,7 @@ pub struct TurnPart {
 pub(super) struct LoadedTurn {
     pub event: Event,
     pub turn: HitTurn,
-    /// The message after the turn that contradicts its result.
+    /// The later message that contradicts the hit, or the answer that is shown with it.
     pub correction: Option<OtherStatement>,
 }
 
@@ -98,21 +99,25 @@ pub(super) fn load_turn(
         ..part
     });
     turn.answer = answer.clone().filter(|_| answer_at.is_some_and(|answer_at| answer_at > at));
-    // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
-    let correction = if is_answer(&hit) { events.find_correction() } else { None };
+    let concerns = |sentence: &str| query.relevance(sentence) > 0;
+    let answer = turn.answer.as_ref().and(last_answer).map(|(_, answer)| answer);
+    let correction = events.find_contradiction(ledger, &hit, order_key, answer, concerns)?;
     Ok(Some(LoadedTurn { event: hit, turn, correction }))
 }
 
-/// Finds the message after the turn of an event that speaks against what the turn came to.
+/// Finds the later message that contradicts an event, or the answer to it if it is a prompt.
 pub(super) fn load_correction(
     ledger: &Ledger,
     hit: &Event,
     order_key: OrderKey,
 ) -> Result<Option<OtherStatement>, RecallError> {
-    if !is_answer(hit) {
+    let is_prompt = tome_contents::is_prompt(hit);
+    if !is_prompt && !is_answer(hit) {
         return Ok(None);
     }
-    Ok(TurnEvents::read(ledger, hit, order_key)?.find_correction())
+    let events = TurnEvents::read(ledger, hit, order_key)?;
+    let answer = events.own().filter(|(_, event)| is_prompt && is_answer(event)).last();
+    events.find_contradiction(ledger, hit, order_key, answer, |_| true)
 }
 
 /// The events of a turn, followed by the prompt of the next turn, and by the rest of that turn if its prompt
@@ -188,6 +193,28 @@ impl TurnEvents {
         before.into_iter().next_back().or_else(|| after.into_iter().next()).map(|(_, name)| name)
     }
 
+    /// Finds the later message that contradicts a hit of the turn, or the answer that is shown with it.
+    fn find_contradiction(
+        &self,
+        ledger: &Ledger,
+        hit: &Event,
+        order_key: OrderKey,
+        answer: Option<(u64, &Event)>,
+        concerns: impl Fn(&str) -> bool,
+    ) -> Result<Option<OtherStatement>, RecallError> {
+        // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
+        let reply = if is_answer(hit) { self.find_correction() } else { None };
+        if reply.is_some() {
+            return Ok(reply);
+        }
+        if let Some(found) = corrections::find_correction(ledger, hit, order_key, &concerns)? {
+            return Ok(Some(found));
+        }
+        let Some((seq, answer)) = answer else { return Ok(None) };
+        let order_key = OrderKey { at: answer.at, seq };
+        corrections::find_correction(ledger, answer, order_key, concerns)
+    }
+
     fn find_correction(&self) -> Option<OtherStatement> {
         if self.reply == PromptReply::Neutral {
             return None;
@@ -217,11 +244,4 @@ impl QueryWords {
         let is_cause = self.asks_why && shared > 0 && tome_contents::states_cause(sentence);
         shared + usize::from(is_cause)
     }
-}
-
-fn is_answer(event: &Event) -> bool {
-    matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
-        && !event.is_from_subagent()
-        && !event.text.trim().is_empty()
-        && !tome_contents::is_service_error(event)
 }

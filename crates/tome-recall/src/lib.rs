@@ -13,6 +13,7 @@ mod cite;
 mod collect;
 mod confidence;
 mod deep_queue;
+mod corrections;
 mod effort;
 mod endpoint;
 mod error;
@@ -423,6 +424,12 @@ impl Recall {
                 other_statements::add_others(&mut hit.others, found);
             }
         }
+        let positions = chosen.iter().map(|choice| {
+            let candidate = &ranked.get(choice.candidate_index())?.candidate;
+            let order_key = candidate.body.as_ref()?.order_key()?;
+            Some((candidate.set_index, order_key.seq))
+        });
+        pack::raise_replacements(hits, &positions.collect::<Vec<_>>());
         Ok(())
     }
 

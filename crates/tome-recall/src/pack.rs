@@ -14,6 +14,7 @@ use tome_text::{LineBreaks, estimate_tokens, excerpt_around};
 use super::call_text::render_call_text;
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
+use super::confidence::Confidence;
 use super::indexer::PageKey;
 use super::other_statements::{ComparedStatement, StatementRelation, find_others, query_words};
 use super::plan::RecallPlan;
@@ -384,6 +385,25 @@ pub(super) fn collect_statements(
         statements.insert((entry.candidate.set_index, order_key.seq), statement);
     }
     statements
+}
+
+/// Rates a listed statement at least as high as the one that it contradicts or replaces. `positions` has the index
+/// set and the number of each hit.
+pub(super) fn raise_replacements(hits: &mut [RecallHit], positions: &[Option<(usize, u64)>]) {
+    let mut least: BTreeMap<(usize, u64), Confidence> = BTreeMap::new();
+    for (hit, position) in hits.iter().zip(positions) {
+        let Some((set, _)) = position else { continue };
+        for other in &hit.others {
+            if other.relation != StatementRelation::Earlier && Some(other.at) > hit.at {
+                let known = least.entry((*set, other.number)).or_insert(hit.confidence);
+                *known = hit.confidence.max(*known);
+            }
+        }
+    }
+    for (hit, position) in hits.iter_mut().zip(positions) {
+        let least = position.and_then(|position| least.get(&position));
+        hit.confidence = hit.confidence.max(least.copied().unwrap_or(Confidence::Weak));
+    }
 }
 
 /// The line around a position.

@@ -44,6 +44,7 @@ pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
 pub use self::commands::outcome::ToolOutcome;
 pub(crate) use self::commands::packages::find_packages;
 pub(crate) use self::commands::renames::find_renames;
+pub use self::facts::contradiction::{ClaimDistance, Contradiction, StatedClaims};
 pub use self::facts::overturned::{Correction, PromptReply, find_correction};
 pub(crate) use self::facts::result_score::has_objection;
 pub use self::files::file_tool::{FileTool, PATH_FIELDS, tool_base_name};

@@ -21,6 +21,7 @@ mod projects;
 mod prompt_hints;
 mod reading;
 mod recall_answers;
+mod recall_contradictions;
 mod recall_deep;
 mod recall_embedders;
 mod recall_indexes;
