@@ -1,11 +1,12 @@
-//! Finds out whether a session took back what it had said before: a suspicion that turned out wrong, a
-//! value that was corrected. A hint must not repeat such a statement.
+//! Finds out whether a session, or a later one, took back what it had said before: a suspicion that turned out
+//! wrong, a value that was corrected. A hint must not repeat such a statement.
 
+use tome_finder::RecordKind;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind, SessionId};
 
 use super::Recall;
-use super::candidate::CandidateBody;
+use super::candidate::{CandidateBody, RecallCandidate};
 use super::candidate_pool::CandidatePool;
 use super::hit_turn;
 use super::other_statements::Claim;
@@ -13,13 +14,17 @@ use super::pack::ChosenHit;
 use super::rank::RankedCandidate;
 use crate::RecallError;
 
+const MESSAGES: [EventKind; 3] =
+    [EventKind::UserMessage, EventKind::AssistantMessage, EventKind::AssistantStop];
+/// Other hits that are compared.
+const OTHERS_MAX: usize = 30;
 /// Later events of the session that are read.
 const EVENTS_MAX: usize = 200;
 /// Bytes of a message that are compared, from its beginning and from its end.
 const MESSAGE_BYTES_MAX: usize = 4_000;
 
 impl Recall {
-    /// Drops hits that their own session took back later.
+    /// Drops hits that their own session, or another message that was found, took back later.
     pub(super) fn drop_retracted(
         &self,
         ranked: &[RankedCandidate],
@@ -35,13 +40,16 @@ impl Recall {
             };
             let body = candidate.body.as_ref();
             let set = pool.sets.get(candidate.set_index);
-            let is_retracted = match (body, body.and_then(CandidateBody::order_key), set) {
-                (Some(body), Some(order_key), Some(set)) => match set.open(&self.indexer)?.ledger {
-                    Some(ledger) => is_retracted(&ledger, body, order_key)?,
-                    None => false,
-                },
-                _ => false,
-            };
+            let is_retracted = is_retracted_by_others(ranked, candidate)
+                || match (body, body.and_then(CandidateBody::order_key), set) {
+                    (Some(body), Some(order_key), Some(set)) => {
+                        match set.open(&self.indexer)?.ledger {
+                            Some(ledger) => is_retracted(&ledger, body, order_key)?,
+                            None => false,
+                        }
+                    }
+                    _ => false,
+                };
             if !is_retracted {
                 kept.push(choice);
             }
@@ -63,11 +71,7 @@ fn is_retracted(
     {
         return Ok(true);
     }
-    let claims: Vec<Claim> =
-        tome_text::split_sentences(tome_model::truncate_to(&body.text, MESSAGE_BYTES_MAX))
-            .into_iter()
-            .filter_map(Claim::read)
-            .collect();
+    let claims = read_claims(&body.text);
     let later = EventRange {
         session: Some(SessionId::parse(session)?),
         after: Some(order_key),
@@ -86,6 +90,27 @@ fn is_retracted(
     Ok(false)
 }
 
+/// Whether a later message among the best hits retracts one of them.
+fn is_retracted_by_others(ranked: &[RankedCandidate], own: &RecallCandidate) -> bool {
+    let Some(body) = own.body.as_ref().filter(|body| body.order_key().is_some()) else {
+        return false;
+    };
+    let claims = read_claims(&body.text);
+    let later = ranked.iter().take(OTHERS_MAX).map(|one| &one.candidate).filter(|other| {
+        other.set_index == own.set_index && other.at > own.at && other.source == RecordKind::Event
+    });
+    let bodies = later.filter_map(|other| other.body.as_ref());
+    bodies.filter(|body| MESSAGES.iter().any(|kind| kind.as_str() == body.kind)).any(|body| {
+        compared_sentences(&body.text)
+            .any(|sentence| claims.iter().any(|claim| claim.is_retracted_by(sentence)))
+    })
+}
+
+fn read_claims(text: &str) -> Vec<Claim> {
+    let sentences = tome_text::split_sentences(tome_model::truncate_to(text, MESSAGE_BYTES_MAX));
+    sentences.into_iter().filter_map(Claim::read).collect()
+}
+
 /// The sentences at the beginning and the end of a message, where people correct things.
 fn compared_sentences(text: &str) -> impl Iterator<Item = &str> {
     let head = tome_model::truncate_to(text, MESSAGE_BYTES_MAX);
@@ -96,6 +121,5 @@ fn compared_sentences(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn is_message(event: &Event) -> bool {
-    let kinds = [EventKind::UserMessage, EventKind::AssistantMessage, EventKind::AssistantStop];
-    kinds.contains(&event.kind) && !event.is_from_subagent()
+    MESSAGES.contains(&event.kind) && !event.is_from_subagent()
 }

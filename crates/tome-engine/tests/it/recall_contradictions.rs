@@ -133,3 +133,14 @@ fn an_agent_takes_back_what_it_said() {
     let hints = hint(&fixture, "the upload form is slow again, why?");
     assert!(!hints.hits.iter().any(|hit| hit.text.contains("disabled")), "{hints:#?}");
 }
+#[test]
+fn a_statement_that_is_denied_with_a_question_is_no_hint() {
+    let fixture = session_of(&[
+        "> I finally obtained the signing key of the harbor service today.",
+        "Great.",
+        "> I have never obtained the signing key of the harbor service, how do I get one?",
+        "Ask the operators.",
+    ]);
+    let hints = hint(&fixture, "do we have the signing key of the harbor service?");
+    assert!(!hints.hits.iter().any(|hit| hit.text.contains("finally")), "{hints:#?}");
+}
