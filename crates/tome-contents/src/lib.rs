@@ -39,9 +39,10 @@ pub use extract::{
     ClaimDistance, CommitMessage, Contradiction, Correction, Extractive, FileChange, FileTool,
     PATH_FIELDS, PromptReply, StatedClaims, ToolCallSummary, ToolOutcome, cut_turns,
     describe_prompt, ends_with_announcement, find_answer, find_correction, find_work_outcome,
-    find_work_title, is_narration, is_prompt, is_task_list_tool, list_commits, list_edited_files,
-    looks_pasted, names_whole_work, prompt_text, read_tool_call, shorten_path, skip_acknowledgment,
-    stands_alone, states_cause, strip_own_request, strip_request, tool_base_name,
+    find_work_title, is_narration, is_order, is_prompt, is_task_list_tool, list_commits,
+    list_edited_files, looks_pasted, names_whole_work, prompt_text, read_tool_call, shorten_path,
+    skip_acknowledgment, stands_alone, states_cause, strip_own_request, strip_request,
+    tool_base_name,
 };
 pub use instructions::{
     INSTRUCTIONS_PROJECTION, Instruction, Instructions, ListedInstruction, find_concerned,

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 use tome_model::Millis;
 use tome_text::{StopClass, is_stop_word, stem};
 
+use super::clause_subject::Subject;
+use super::replaced_name::NamingClause;
 use super::stated_value::StatedValue;
 
 /// Statements of other times that a hit names.
@@ -82,38 +84,50 @@ pub(super) struct ComparedStatement {
     text: String,
     words: BTreeSet<String>,
     values: Vec<StatedValue>,
-    /// The words of each clause that has a negation, and of each that has none.
-    negated: Vec<BTreeSet<String>>,
-    affirmed: Vec<BTreeSet<String>>,
+    names: Vec<NamingClause>,
+    /// The clauses that have a negation, and those that have none.
+    negated: Vec<ComparedClause>,
+    affirmed: Vec<ComparedClause>,
     /// Whether a person said it.
     is_by_person: bool,
     /// Whether it tells that something was changed.
     reports_change: bool,
     /// Whether it only asks.
     is_question: bool,
+    /// Whether it only says what to do.
+    is_request: bool,
+}
+
+/// A clause in the form that is compared.
+#[derive(Debug)]
+struct ComparedClause {
+    words: BTreeSet<String>,
+    subject: Subject,
 }
 
 impl ComparedStatement {
     pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
         let mut words = BTreeSet::new();
-        let mut values = Vec::new();
+        let (mut values, mut names) = (Vec::new(), Vec::new());
         let (mut negated, mut affirmed) = (Vec::new(), Vec::new());
         let mut is_question = true;
         let lower = passage.to_lowercase();
-        for (clause, asks) in split_clauses(&lower) {
+        for (clause, asks) in split_clauses(passage) {
             let (mut clause_words, mut is_negated) = (BTreeSet::new(), false);
             for raw in clause.split_whitespace() {
-                let word = raw.trim_matches(|c: char| !c.is_alphanumeric());
-                is_negated |= is_negation(word);
-                let is_word = !word.chars().any(|c| c.is_ascii_digit()) && !is_filler(word);
+                let word = raw.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+                is_negated |= is_negation(&word);
+                let is_word = !word.chars().any(|c| c.is_ascii_digit()) && !is_filler(&word);
                 if word.chars().count() >= 3 && is_word {
-                    clause_words.insert(stem(word).into_owned());
+                    clause_words.insert(stem(&word).into_owned());
                 }
             }
             if !asks {
+                let (subject, own_values) = StatedValue::read_all(clause);
+                values.extend(own_values);
+                names.push(NamingClause::read(clause));
                 let clauses = if is_negated { &mut negated } else { &mut affirmed };
-                clauses.push(clause_words.clone());
-                values.extend(StatedValue::read_all(clause));
+                clauses.push(ComparedClause { words: clause_words.clone(), subject });
                 is_question &= clause_words.is_empty();
             }
             words.extend(clause_words);
@@ -124,11 +138,13 @@ impl ComparedStatement {
             text: shorten(passage),
             words,
             values,
+            names,
             negated,
             affirmed,
             is_by_person: true,
             reports_change: CHANGES.iter().any(|verb| lower.contains(verb)),
             is_question,
+            is_request: is_request(passage),
         }
     }
 
@@ -139,28 +155,34 @@ impl ComparedStatement {
 
     /// Whether it denies in a clause what the other one says, and the other one nowhere denies the same.
     fn denies(&self, other: &Self) -> bool {
-        let is_close = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
-            let shared = one.intersection(other).count();
-            shared >= NEGATED_MIN && shared * 3 >= one.len().min(other.len())
+        let is_close = |one: &ComparedClause, other: &ComparedClause| {
+            let shared = one.words.intersection(&other.words).count();
+            shared >= NEGATED_MIN
+                && shared * 3 >= one.words.len().min(other.words.len())
+                && !one.subject.differs_from(&other.subject)
         };
         self.negated.iter().any(|denied| {
-            let is_about = |clause: &BTreeSet<String>| is_close(denied, clause);
+            let is_about = |clause: &ComparedClause| is_close(denied, clause);
             other.affirmed.iter().any(is_about) && !other.negated.iter().any(is_about)
         })
     }
 
     /// How another statement relates to this one; `None` if it is about something else, or agrees.
     fn compare(&self, other: &Self, query: &BTreeSet<String>) -> Option<StatementRelation> {
-        if self.number == other.number || self.is_question || other.is_question {
+        let is_of_requests = self.is_request && other.is_request;
+        if self.number == other.number || self.is_question || other.is_question || is_of_requests {
             return None;
         }
         let differs = |one: &StatedValue| {
             other.values.iter().any(|other| one.differs_from(other, query))
                 && !other.values.iter().any(|other| other.agrees_with(one))
         };
-        if self.values.iter().any(differs) {
-            let is_newer = other.at > self.at;
-            let after = if is_newer { other } else { self };
+        let is_newer = other.at > self.at;
+        let (before, after) = if is_newer { (self, other) } else { (other, self) };
+        let replaces_name = |later: &NamingClause| {
+            before.names.iter().any(|earlier| later.replaces_name_of(earlier, query))
+        };
+        if self.values.iter().any(differs) || after.names.iter().any(replaces_name) {
             // An agent's values are mostly those of one piece of work, or suggestions. A change that it reports
             // replaces a value.
             if !after.is_by_person && !after.reports_change {
@@ -298,13 +320,30 @@ fn split_clauses(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
+/// Whether every sentence of a text is an order or a question.
+fn is_request(text: &str) -> bool {
+    const LEAD_INS: [&str; 6] = ["please ", "now ", "then ", "also ", "and ", "next, "];
+    const WISHES: [&str; 4] = ["let's ", "i want you to ", "i'd like you to ", "go ahead"];
+    let asks_for_work = |sentence: &str| {
+        let lower = sentence.trim().to_lowercase();
+        let bare = LEAD_INS
+            .iter()
+            .fold(lower.as_str(), |rest, lead_in| rest.strip_prefix(lead_in).unwrap_or(rest));
+        lower.ends_with(['?', '？'])
+            || tome_contents::is_order(bare)
+            || WISHES.iter().any(|wish| bare.starts_with(wish))
+    };
+    text.lines().flat_map(tome_text::split_sentences).all(asks_for_work)
+}
+
 fn begins_question(clause: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 17] = [
         "why", "how", "what", "where", "when", "which", "who", "is", "are", "was", "do", "does", "did", "has", "can",
         "could", "should",
     ];
-    clause.split_whitespace().next().is_some_and(|word| WORDS.contains(&word))
+    let first = clause.split_whitespace().next().unwrap_or_default().to_lowercase();
+    WORDS.contains(&first.as_str())
 }
 
 /// Whether a word carries no information about the subject.
@@ -358,6 +397,24 @@ mod tests {
     }
 
     #[test]
+    fn requests_are_not_related() {
+        let first = ("Add a smoke test for gadget 4", 1);
+        let second = ("Please add a smoke test for gadget 55", 2);
+        assert_eq!(relation("smoke test gadget", first, second), None);
+        let stated = ("The mirror job starts at 2 am.", 1);
+        let moved = ("Move the mirror job to 4 am.", 2);
+        assert_eq!(relation("mirror job", stated, moved), Some(StatementRelation::Newer));
+    }
+
+    #[test]
+    fn a_name_that_changed_is_newer() {
+        let first = ("Payroll is owned by the Osprey team.", 1);
+        let second = ("Payroll is owned by the Falcon team since today.", 2);
+        assert_eq!(relation("who owns payroll", first, second), Some(StatementRelation::Newer));
+        assert_eq!(relation("who owns payroll", second, first), Some(StatementRelation::Earlier));
+    }
+
+    #[test]
     fn a_suggestion_of_the_agent_changes_nothing_that_a_person_said() {
         let query = query_words("weekly word target");
         let said = ComparedStatement::new(1, Millis(1), "my weekly word target is 1,800");
@@ -381,6 +438,10 @@ mod tests {
         let other =
             ("I obtained the key on March 10. Its rain radar does not show the weather yet.", 2);
         assert_eq!(relation(query, has, other), None);
+        // The same of another thing.
+        let first = ("The harbor cluster does not have disk nodes.", 1);
+        let second = ("The island cluster has disk nodes.", 2);
+        assert_eq!(relation("disk nodes cluster", first, second), None);
         // Both deny it.
         assert_eq!(relation(query, lacks, ("I still have no key of the weather service", 3)), None);
     }

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use tome_text::{StopClass, is_stop_word, stem};
+use super::clause_subject::{Subject, is_telling};
 
-/// Words that two values must share to be of one thing.
-const SHARED_MIN: usize = 2;
 /// Words after a number among which the thing is that it counts: "12 lexer tests".
 const COUNTED_WORDS: usize = 3;
 
@@ -29,60 +27,12 @@ pub(super) struct StatedValue {
     subject: Subject,
 }
 
-/// The telling words of a clause, in order, and the pairs of them that stand side by side.
-#[derive(Debug, Clone, Default)]
-struct Subject {
-    words: Vec<String>,
-    pairs: Vec<(String, String)>,
-}
-
-impl Subject {
-    fn set(&self) -> BTreeSet<&str> {
-        self.words.iter().map(String::as_str).collect()
-    }
-
-    /// The words right before a word: "staging" before "timeout".
-    fn words_before(&self, word: &str) -> Vec<&str> {
-        let own = self.pairs.iter().filter(|(_, after)| after == word);
-        own.map(|(before, _)| before.as_str()).collect()
-    }
-
-    /// The words right after a word: a name after "tenant".
-    fn words_after(&self, word: &str) -> Vec<&str> {
-        let own = self.pairs.iter().filter(|(before, _)| before == word);
-        own.map(|(_, after)| after.as_str()).collect()
-    }
-
-    /// Whether two clauses are about one thing. `query` has the words that were asked for.
-    fn is_same(&self, other: &Self, query: &BTreeSet<String>) -> bool {
-        let (own, others) = (self.set(), other.set());
-        let shared: BTreeSet<&str> = own.intersection(&others).copied().collect();
-        let smaller = own.len().min(others.len());
-        // Both clauses must have the words of the query: a rent budget is not "the budget for books".
-        let asked = own.iter().filter(|word| query.contains(**word)).count();
-        let asked_of_both = shared.iter().filter(|word| query.contains(**word)).count();
-        let missing = asked - asked_of_both;
-        let is_asked = asked_of_both > 0 && (missing * 3 <= asked || asked == 2);
-        let is_close = shared.len() >= SHARED_MIN && shared.len() * 2 >= smaller
-            || shared.len() == 1 && own.len().max(others.len()) <= 2;
-        // The timeouts of two services are two things.
-        let differ = |own: Vec<&str>, others: Vec<&str>| {
-            let unlike = |one: &&&str| !shared.contains(**one);
-            let others: Vec<&&str> = others.iter().filter(unlike).collect();
-            !others.is_empty() && own.iter().filter(unlike).any(|one| !others.contains(&one))
-        };
-        let differs = shared.iter().any(|word| {
-            differ(self.words_before(word), other.words_before(word))
-                || differ(self.words_after(word), other.words_after(word))
-        });
-        is_asked && is_close && !differs
-    }
-}
-
 impl StatedValue {
-    /// Reads the values of a clause in lower case.
-    pub(super) fn read_all(clause: &str) -> Vec<Self> {
-        let tokens: Vec<&str> = clause.split_whitespace().map(trim_token).collect();
+    /// Reads the subject of a clause and the values that it gives.
+    pub(super) fn read_all(clause: &str) -> (Subject, Vec<Self>) {
+        let raw: Vec<&str> = clause.split_whitespace().map(trim_token).collect();
+        let lower: Vec<String> = raw.iter().map(|token| token.to_lowercase()).collect();
+        let tokens: Vec<&str> = lower.iter().map(String::as_str).collect();
         let mut found = Vec::new();
         let mut is_value = vec![false; tokens.len()];
         for (at, token) in tokens.iter().enumerate() {
@@ -99,9 +49,10 @@ impl StatedValue {
             }
             found.push((kind, value));
         }
-        let subject = read_subject(&tokens, &is_value);
+        let subject = Subject::read(&raw, &is_value);
         let with_subject = |(kind, value)| Self { kind, value, subject: subject.clone() };
-        found.into_iter().map(with_subject).collect()
+        let values = found.into_iter().map(with_subject).collect();
+        (subject, values)
     }
 
     /// Whether another statement has this value, too.
@@ -121,40 +72,8 @@ impl StatedValue {
     }
 }
 
-fn read_subject(tokens: &[&str], is_value: &[bool]) -> Subject {
-    let mut subject = Subject::default();
-    let mut before: Option<String> = None;
-    for (token, is_value) in tokens.iter().zip(is_value) {
-        if *is_value || !is_telling(token) {
-            before = None;
-            continue;
-        }
-        let word = stem(token).into_owned();
-        subject.pairs.extend(before.replace(word.clone()).map(|before| (before, word.clone())));
-        subject.words.push(word);
-    }
-    subject
-}
-
 fn trim_token(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '$' | '€' | '%' | '#'))
-}
-
-/// Whether a word tells what a value is of.
-fn is_telling(word: &str) -> bool {
-    #[rustfmt::skip]
-    const CHANGES: &[&str] = &[
-        "set", "sets", "use", "uses", "using", "used", "change", "changed", "changes", "raise", "raised", "increase",
-        "increased", "lower", "lowered", "reduce", "reduced", "bump", "bumped", "move", "moved", "update", "updated",
-        "switch", "switched", "make", "made", "need", "needs", "want", "must", "new", "old", "now", "instead", "again",
-        "currently", "still", "already", "actually", "only", "today", "yesterday", "about", "around",
-    ];
-    word.chars().count() >= 3
-        && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '\''))
-        && !word.starts_with(|c: char| c.is_ascii_digit())
-        && !is_stop_word(word, StopClass::FUNCTION)
-        && !is_stop_word(word, StopClass::SMALL_TALK)
-        && !CHANGES.contains(&word)
 }
 
 /// Parses the value that a word is, and whether the next word is its unit.
@@ -169,7 +88,8 @@ fn parse_value(
         let date = before.and_then(day).or_else(|| day(next)).unwrap_or_else(|| month.to_owned());
         return Some((ValueKind::Date, date, parse_day(next).is_some()));
     }
-    if token.starts_with('#') || before.is_some_and(is_label) {
+    let is_version = before == Some("version") && next != "of";
+    if token.starts_with('#') || !is_version && before.is_some_and(is_label) {
         return None;
     }
     let bare = token.trim_start_matches(['$', '€']);
@@ -212,8 +132,19 @@ fn parse_value(
     match find_unit(next) {
         Some(unit) => Some((ValueKind::Amount(unit.to_owned()), number, true)),
         None if after.iter().take(COUNTED_WORDS).any(|word| is_counted(word)) => None,
+        None if before.is_some_and(is_telling) && is_predicate(next) => None,
         None => Some((ValueKind::Amount(String::new()), number, false)),
     }
+}
+
+/// Verbs after a number that names something: "widget 5 has three cases".
+fn is_predicate(word: &str) -> bool {
+    #[rustfmt::skip]
+    const VERBS: &[&str] = &[
+        "is", "are", "was", "were", "has", "have", "had", "does", "runs", "ran", "takes", "took", "uses", "needs", "fails",
+        "failed", "passes", "passed", "should", "must", "can", "will", "returns", "says",
+    ];
+    VERBS.contains(&word)
 }
 
 /// Words before a number that names something instead of measuring it.
@@ -295,8 +226,8 @@ mod tests {
     use super::*;
 
     fn differ(query: &str, one: &str, other: &str) -> bool {
-        let query = query.split(' ').map(|word| stem(word).into_owned()).collect();
-        let (one, other) = (StatedValue::read_all(one), StatedValue::read_all(other));
+        let query = query.split(' ').map(|word| tome_text::stem(word).into_owned()).collect();
+        let ((_, one), (_, other)) = (StatedValue::read_all(one), StatedValue::read_all(other));
         one.iter().any(|one| other.iter().any(|other| one.differs_from(other, &query)))
     }
 
@@ -324,6 +255,17 @@ mod tests {
                 "production is on postgres 16.2 since monday",
             ),
             ("upload limit", "the upload limit is 20 mb", "the upload limit must be 50 mb"),
+            (
+                "redis version",
+                "The cache runs Redis version 6.2.",
+                "we are on Redis version 7.4 now",
+            ),
+            ("gauge port", "the gauge listens on port 7070", "the gauge listens on port 7171"),
+            (
+                "budget for travel",
+                "the budget for travel is $4,000",
+                "the budget for travel was raised to $5,500",
+            ),
             (
                 "hosting budget",
                 "the hosting budget is $1,200",
@@ -353,6 +295,16 @@ mod tests {
                 "the monthly budget for rent is $900",
             ),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy timeout is 30s"),
+            ("bench run A", "Bench run A took 30 seconds.", "Bench run B took 45 seconds."),
+            ("bench run b", "bench run b took 30 seconds", "bench run c took 45 seconds"),
+            (
+                "height of the footer",
+                "The height of the footer is 40 pixels.",
+                "The height of the toolbar is 60 pixels.",
+            ),
+            ("db timeout", "the db timeout is 30 seconds", "the ui timeout is 60 seconds"),
+            ("gadget cases", "gadget 5 has 3 rows", "gadget 55 has 8 rows"),
+            ("worker 5", "worker 5 is idle", "worker 55 is idle"),
             ("deploy timeout", "the deploy timeout is 30 seconds", "the deploy log is 90 mb"),
             ("lexer tests", "12 lexer tests pass", "15 lexer tests pass"),
             ("lexer bug", "the lexer bug is in line 12", "the lexer bug is in line 40"),

@@ -51,6 +51,7 @@ pub use self::files::file_tool::{FileTool, PATH_FIELDS, tool_base_name};
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
 pub use self::git::commits::list_commits;
+pub use self::language::orders::is_order;
 pub use self::language::pasted::looks_pasted;
 pub use self::language::prose::prompt_text;
 pub(crate) use self::language::similarity::TermSet;

@@ -133,6 +133,7 @@ fn an_agent_takes_back_what_it_said() {
     let hints = hint(&fixture, "the upload form is slow again, why?");
     assert!(!hints.hits.iter().any(|hit| hit.text.contains("disabled")), "{hints:#?}");
 }
+
 #[test]
 fn a_statement_that_is_denied_with_a_question_is_no_hint() {
     let fixture = session_of(&[

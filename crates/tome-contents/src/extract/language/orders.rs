@@ -3,7 +3,7 @@
 use crate::extract::language::text::{begins_with_any, is_mostly_cjk};
 
 /// Whether a text begins with a request verb and is not a question.
-pub(crate) fn is_order(text: &str) -> bool {
+pub fn is_order(text: &str) -> bool {
     begins_with_any(text, REQUEST_WORDS) && !is_question(text)
 }
 
