@@ -248,6 +248,30 @@ impl Projects {
         self.lock().projects.contains_key(&root).then_some(root)
     }
 
+    /// Whether a folder that does not exist belonged to a known project: it was its folder or one of
+    /// its worktrees, or it was below one of these, which is gone too.
+    pub fn had_folder(&self, folder: &Path) -> bool {
+        let text = folder.to_string_lossy();
+        if is_foreign_path(&text) {
+            return self.find_known_project(&text).is_some();
+        }
+        let is_known = |path: &Path| {
+            let path = path.to_string_lossy();
+            self.lock().knows_folder(&normalize_path(&path))
+        };
+        // Projects are known by paths without links.
+        let existing =
+            folder.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+        let real = existing.map(|(above, real)| match folder.strip_prefix(above) {
+            Ok(rest) => real.join(rest),
+            Err(_) => real,
+        });
+        [Some(folder.to_path_buf()), real].into_iter().flatten().any(|folder| {
+            is_known(&folder)
+                || folder.ancestors().skip(1).take_while(|above| !above.exists()).any(is_known)
+        })
+    }
+
     /// Returns the folder of a known project.
     pub fn find_folder(&self, root: &str) -> Option<PathBuf> {
         let known = self.lock();
@@ -376,6 +400,15 @@ impl ProjectTable {
     /// Follows a root that belongs to another project.
     fn redirect(&self, root: String) -> String {
         self.redirects.get(&root).cloned().unwrap_or(root)
+    }
+
+    /// Whether this is the folder of a project, a former one or a worktree.
+    fn knows_folder(&self, path: &str) -> bool {
+        let is_current = |entry: &ProjectEntry| entry.record.path.as_deref() == Some(path);
+        self.projects.contains_key(path)
+            || self.aliases.contains_key(path)
+            || self.redirects.contains_key(path)
+            || self.projects.values().any(is_current)
     }
 
     pub(crate) fn insert(&mut self, entry: ProjectEntry) {

@@ -18,10 +18,13 @@ pub fn run(context: CommandContext, args: &McpArgs) -> Result<Outcome> {
         None => context.settings.mcp_toolsets.clone(),
     };
     // A project that is not recorded yet must not prevent the server from starting.
-    let folder = resolve_given(&context, args.project.as_deref()).or_else(|error| {
-        writeln!(tome_terminal::stderr(), "{error}; using the current folder")?;
-        std::io::Result::Ok(None)
-    })?;
+    let folder = match args.project.as_deref() {
+        Some(path) if path.is_absolute() => Some(path.to_path_buf()),
+        typed => resolve_given(&context, typed).or_else(|error| {
+            writeln!(tome_terminal::stderr(), "{error}; using the current folder")?;
+            std::io::Result::Ok(None)
+        })?,
+    };
     let folder = folder.as_deref();
     let surroundings = ServerEnvironment {
         agent: args.agent.as_deref().map(Agent::parse).transpose()?,

@@ -48,8 +48,8 @@ impl<'a> NotebookCommands<'a> {
                 .with_hint("`tome show <event>` prints the session of an event")
                 .into());
         }
-        let folder = resolve_given(context, args.project.as_deref());
-        let cwd = match folder.and_then(|folder| absolute_folder(folder.as_deref())) {
+        let folder = resolve_given(context, args.project.as_deref())?;
+        let cwd = match absolute_folder(folder.as_deref()) {
             // The coder's notebook does not depend on the current folder.
             Err(_) if scope == Scope::Coder => String::new(),
             cwd => cwd?,

@@ -14,22 +14,32 @@ use super::{CommandContext, CommandError};
 const NAME_CHARS_MAX: usize = 60;
 /// Characters of a name that was typed, in an error.
 const NAME_SHOWN_MAX: usize = 200;
+/// Names that an error suggests.
+const NEAR_NAMES_MAX: usize = 3;
 
-/// The folder that `--project` means: a folder as it is typed, or that of the project with this name.
+/// The folder that `--project` means: an existing one, one that a project had, or that of the project
+/// with this name. Everything else is refused: a mistyped name must not stand for the project around it.
 pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
-    let text = typed.to_string_lossy();
-    let is_path = typed.is_absolute() || text.starts_with('.') || text.starts_with('~');
-    if is_path || typed.is_dir() {
+    if typed.exists() {
         return Ok(typed.to_path_buf());
     }
-    let projects = Projects::load(&context.settings.home);
-    // A file, or a folder that is gone.
-    let is_known_path = || {
-        let path = std::path::absolute(typed).unwrap_or_default();
-        typed.exists() || projects.find_known_project(&path.to_string_lossy()).is_some()
+    let text = typed.to_string_lossy();
+    let is_path = typed.is_absolute() || text.starts_with(['.', '~']) || is_foreign_path(&text);
+    // The folders of a daemon elsewhere are not on this machine.
+    if is_path && context.settings.daemon_endpoint.is_some() {
+        return Ok(typed.to_path_buf());
+    }
+    resolve_known(&Projects::load(&context.settings.home), typed, is_path)
+}
+
+fn resolve_known(projects: &Projects, typed: &Path, is_path: bool) -> Result<PathBuf> {
+    let text = typed.to_string_lossy();
+    let named = match is_path {
+        true => Vec::new(),
+        false => projects.find_by_name(text.trim_end_matches('/')),
     };
-    match projects.find_by_name(text.trim_end_matches('/')).as_slice() {
-        [] if is_foreign_path(&text) || is_known_path() => Ok(typed.to_path_buf()),
+    match named.as_slice() {
+        [] if projects.had_folder(&absolute_path(typed)?) => Ok(typed.to_path_buf()),
         [] => Err(refuse_unknown(&text, projects.list().iter().map(|one| one.name.as_str()))),
         [root] => Ok(projects.current_folder(root)),
         several => {
@@ -46,14 +56,63 @@ pub fn resolve_name(context: &CommandContext, typed: &Path) -> Result<PathBuf> {
 
 /// The error for a name that no project has, with the names that are like it.
 pub fn refuse_unknown<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> anyhow::Error {
-    let is_near = |name: &&str| name.to_lowercase().contains(&text.to_lowercase());
-    let near: Vec<String> = names.filter(is_near).take(3).map(quote_shell).collect();
-    let hint = match near.is_empty() || text.is_empty() {
+    let near: Vec<String> = find_near_names(text, names).into_iter().map(quote_shell).collect();
+    let hint = match near.is_empty() {
         true => "`tome projects` lists them".to_owned(),
         false => format!("did you mean {}? `tome projects` lists all", near.join(" or ")),
     };
     let text = one_line(text, NAME_SHOWN_MAX);
     CommandError::not_found(format!("no project {text}")).with_hint(hint).into()
+}
+
+/// The names that were probably meant, best first: those that contain the text, and those that differ
+/// from it in few characters. Of a path, its last part counts.
+fn find_near_names<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let text = text.trim_end_matches(['/', '\\']).to_lowercase();
+    let text = text.rsplit(['/', '\\']).next().unwrap_or_default();
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let edits_max = (text.chars().count() + 1) / 3;
+    let rate = |name: &str| {
+        let name = name.to_lowercase();
+        let last_part = name.rsplit('/').next().unwrap_or(&name);
+        let edits = count_edits(text, last_part).min(count_edits(text, &name));
+        let is_near = edits <= edits_max || name.contains(text);
+        is_near.then_some((edits > edits_max, edits))
+    };
+    let mut near: Vec<_> = names.filter_map(|name| Some((rate(name)?, name))).collect();
+    near.sort();
+    near.into_iter().take(NEAR_NAMES_MAX).map(|(_, name)| name).collect()
+}
+
+/// The number of characters to insert, delete, replace or swap with their neighbor until one text is
+/// the other.
+fn count_edits(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut rows: [Vec<usize>; 2] = [Vec::new(), (0..=other.len()).collect()];
+    let mut before = None;
+    for (line, now) in one.chars().enumerate() {
+        let [older, last] = &rows;
+        let at = |row: &[usize], column: usize| row.get(column).copied().unwrap_or(usize::MAX - 1);
+        let mut row = vec![line + 1];
+        for (column, letter) in other.iter().enumerate() {
+            let replaced = at(last, column) + usize::from(*letter != now);
+            let mut edits = replaced.min(at(last, column + 1) + 1).min(at(&row, column) + 1);
+            let left = column.checked_sub(1);
+            if let Some(left) = left
+                && before == Some(*letter)
+                && other.get(left) == Some(&now)
+            {
+                edits = edits.min(at(older, left) + 1);
+            }
+            row.push(edits);
+        }
+        before = Some(now);
+        let [older, last] = &mut rows;
+        *older = std::mem::replace(last, row);
+    }
+    rows[1].last().copied().unwrap_or_default()
 }
 
 /// Makes a folder absolute. One of another system is already, and would else lie below this folder.
@@ -195,7 +254,50 @@ pub fn base_name(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tome_home::Home;
+    use tome_model::Millis;
+
     use super::*;
+
+    #[test]
+    fn a_project_that_does_not_exist_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let root = top.join("backend");
+        std::fs::create_dir_all(root.join(".git")).unwrap();
+        std::fs::write(root.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let projects = Projects::load(&Home::at(top.join("home")));
+        projects.ensure_folder(root.to_str().unwrap(), Millis(1)).unwrap();
+        projects.ensure_folder("/gone/app", Millis(1)).unwrap();
+        let resolve = |typed: &str, is_path| {
+            resolve_known(&projects, Path::new(typed), is_path).map_err(|error| error.to_string())
+        };
+        assert_eq!(resolve("backend", false).unwrap(), root);
+        for known in ["/gone/app", "/gone/app/src/lexer"] {
+            assert_eq!(resolve(known, true).unwrap(), Path::new(known));
+        }
+        // The repository around it is another project.
+        let below = root.join("bakend");
+        for (typed, is_path) in
+            [("bakend", false), (below.to_str().unwrap(), true), ("/gone", true), ("./no", true)]
+        {
+            assert_eq!(resolve(typed, is_path).unwrap_err(), format!("no project {typed}"));
+        }
+    }
+
+    #[test]
+    fn near_names_are_suggested() {
+        let names = ["backend", "work/site", "lexer-app", "x"];
+        let near = |text: &str| find_near_names(text, names.into_iter());
+        for typed in ["bakend", "backedn", "Backends", "backen", "/srv/bakend/", "end"] {
+            assert_eq!(near(typed), ["backend"], "{typed}");
+        }
+        assert_eq!(near("lexer"), ["lexer-app"]);
+        assert_eq!(near("sites"), ["work/site"]);
+        for typed in ["nosuch", "", "/", "front"] {
+            assert_eq!(near(typed), Vec::<&str>::new(), "{typed}");
+        }
+    }
 
     #[test]
     fn projects_are_named_by_their_unique_names() {

@@ -14,7 +14,7 @@ use tome_terminal::{
     print_table_within,
 };
 
-use super::project_name::{ProjectNames, find_typed_root, refuse_unknown};
+use super::project_name::{ProjectNames, absolute_path, find_typed_root, refuse_unknown};
 use super::screen::Screen;
 use super::shell_word::quote_shell;
 use super::{CommandContext, CommandError, Outcome};
@@ -249,7 +249,10 @@ fn change_project(
 fn find_project(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
     let all = fetch_projects(context)?;
     let text = typed.to_string_lossy();
-    let folder = find_typed_root(typed)?;
+    let known = Projects::load(&context.settings.home);
+    // A mistyped name must not stand for the project around it.
+    let is_folder = typed.exists() || known.had_folder(&absolute_path(typed)?);
+    let folder = if is_folder { find_typed_root(typed)? } else { String::new() };
     let is_meant = |project: &v1::KnownProject| {
         project.name == text
             || project.root == folder

@@ -128,3 +128,70 @@ fn only_empty_projects_are_removed_and_errors_are_json() {
     let error: Value = serde_json::from_str(&usage.stderr).unwrap();
     assert_eq!((usage.code, error["error"].is_string()), (2, true), "{usage:?}");
 }
+
+/// In a repository, a mistyped name must not stand for the repository's own project.
+#[test]
+fn a_mistyped_project_is_refused_by_every_command() {
+    let world = world();
+    let backend = world.folder("src/backend");
+    world.write("src/backend/.git/HEAD", "ref: refs/heads/main\n");
+    ingest(&world, "e1", &backend, "the parser drops trailing commas", 0);
+    note(&world, &backend, "- Parser: hand-written");
+    let before = projects(&world);
+    let mut commands: Vec<Vec<&str>> = [
+        "sessions",
+        "toc",
+        "events",
+        "topics",
+        "report",
+        "instructions",
+        "injections",
+        "resume",
+        "init",
+        "reflect",
+    ]
+    .iter()
+    .map(|name| vec![*name])
+    .collect();
+    commands.extend([
+        vec!["recall", "commas"],
+        vec!["show", "e1"],
+        vec!["read", "session-e1"],
+        vec!["export"],
+        vec!["injections", "--preview"],
+        vec!["memory", "list"],
+        vec!["memory", "log", "--scope", "coder"],
+        vec!["memory", "append", "facts/project.md", "--entry", "- typed in vain"],
+        vec!["tool", "memory_list", "{}"],
+        vec!["admin", "rebuild-toc"],
+        vec![],
+    ]);
+    for command in commands {
+        let ran = tome_in(&world, &backend, &[&command[..], &["--project", "bakend"]].concat());
+        let refusal =
+            "error: no project bakend\nhint: did you mean backend? `tome projects` lists all\n";
+        assert_eq!(
+            (ran.code, ran.stderr.as_str(), ran.stdout.as_str()),
+            (4, refusal, ""),
+            "{command:?}"
+        );
+    }
+    for change in [&["rename", "bakend", "x"][..], &["rm", "bakend"], &["mv", "bakend", "/srv"]] {
+        let ran = tome_in(&world, &backend, &[&["projects"], change].concat());
+        assert_eq!(ran.code, 4, "{ran:?}");
+        assert!(ran.stderr.contains("did you mean backend?"), "{ran:?}");
+    }
+    let mut after = projects(&world);
+    for project in &mut after {
+        project["disk_bytes"] = before[0]["disk_bytes"].clone();
+    }
+    assert_eq!(after, before);
+    let notes = tome_in(&world, &backend, &["memory", "read", "facts/project.md"]).stdout;
+    assert!(notes.contains("hand-written") && !notes.contains("in vain"), "{notes}");
+    let below = backend.join("src");
+    std::fs::create_dir(&below).unwrap();
+    for project in ["backend", ".", "src", "./src", below.to_str().unwrap()] {
+        let ran = tome_in(&world, &backend, &["events", "--json", "--project", project]);
+        assert_eq!(ids(&ran.json_lines()), ["e1"], "{project}");
+    }
+}
