@@ -34,7 +34,7 @@ mod watch;
 
 pub use error::NotebookError;
 pub use folder::move_if_free;
-pub use history::check_history;
+pub use history::{HeldVersions, check_history};
 pub use lessons::{
     LessonDraft, LessonKind, LessonSection, LintFinding, StoreDecision, StoredLesson, TidyReport,
     is_same_lesson, split_lessons,

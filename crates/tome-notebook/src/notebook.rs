@@ -105,7 +105,7 @@ impl Notebook {
     }
 
     /// Detects outside edits and rewrites the index if it is out of date.
-    fn sync_with_disk(&self, state: &mut NotebookState) -> Result<usize> {
+    pub(crate) fn sync_with_disk(&self, state: &mut NotebookState) -> Result<usize> {
         let noticed = state.detect_changes(self.clock.now(), false)?;
         // Do not create an index in an empty folder.
         let is_empty = state.inventory.is_empty() && !state.folder.absolute_path(INDEX).exists();
@@ -145,7 +145,7 @@ impl Notebook {
     }
 
     /// Opens the notebook if necessary and locks it.
-    fn with_state<T>(
+    pub(crate) fn with_state<T>(
         &self,
         make: CreateMode,
         work: impl FnOnce(&mut NotebookState) -> Result<T>,

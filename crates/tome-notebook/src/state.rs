@@ -45,6 +45,8 @@ pub(crate) struct NotebookState {
     /// Whether the inventory has changed since the index was last built from it.
     pub index_changed: bool,
     pub unserved: UnservedFiles,
+    /// Notes that a restore put beside others: the path of the other, by path.
+    pub copies: BTreeMap<String, String>,
 }
 
 /// Files that are not served because the folder holds too many.
@@ -101,6 +103,7 @@ impl NotebookState {
             has_unrecorded_changes: false,
             index_changed: true,
             unserved: UnservedFiles::default(),
+            copies: BTreeMap::new(),
             folder,
         })
     }
@@ -368,7 +371,8 @@ impl NotebookState {
 
 impl NotebookState {
     /// Finds the authors of changes that were made through Tome after all: a write that was
-    /// interrupted, or a file that again holds an earlier version written through Tome.
+    /// interrupted, or a file that again holds an earlier version written through Tome, or one that a
+    /// restore brought.
     fn find_authors(&self, changes: &[UnrecordedChange]) -> Result<HashMap<String, Author>> {
         let mut authors = HashMap::new();
         if let Some(pending) = pending_write::read_marker(self.history.folder()) {
@@ -378,19 +382,33 @@ impl NotebookState {
         }
         let mut versions = HashMap::new();
         for change in changes {
-            let path = change.path.as_str();
-            let is_known = self.history.latest_version(path).is_some();
+            let path = self.original_path(change.path.as_str());
+            let is_known =
+                self.history.latest_version(path).is_some() || self.history.has_restored(path);
             if let Some(bytes) = change.after.as_ref().filter(|_| is_known) {
                 versions.insert(path, content_version(bytes));
             }
         }
         versions.retain(|path, _| !authors.contains_key(*path));
         if !versions.is_empty() {
-            for (path, who) in self.history.find_authors(&versions)? {
-                authors.insert(path, Author { who, tool: "reverted".to_owned() });
+            let found = self.history.find_authors(&versions)?;
+            for change in changes {
+                let path = change.path.as_str();
+                let Some((who, is_restored)) = found.get(self.original_path(path)) else {
+                    continue;
+                };
+                let is_copy = self.copies.contains_key(path);
+                let tool = if *is_restored || is_copy { "restored" } else { "reverted" };
+                let author = Author { who: who.clone(), tool: tool.to_owned() };
+                authors.entry(path.to_owned()).or_insert(author);
             }
         }
         Ok(authors)
+    }
+
+    /// The note that a restored note was put beside; else its own path.
+    fn original_path<'a>(&'a self, path: &'a str) -> &'a str {
+        self.copies.get(path).map_or(path, String::as_str)
     }
 }
 

@@ -1,7 +1,10 @@
 //! Reads the history of a notebook and restores earlier versions.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use crate::commit::NoteChange;
-use crate::history::{DELETED_VERSION, History, content_version};
+use crate::history::{DELETED_VERSION, History, VersionContent, content_version};
 use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
 use crate::{Author, Note, NoteVersion, NotebookError, Result, WrittenNote, edit};
@@ -27,6 +30,29 @@ impl Notebook {
             }
             _ => Ok(versions),
         }
+    }
+
+    /// Adds the versions in another home's history file that this notebook lacks, with their times and
+    /// authors; the notes stay as they are. Returns the number of added versions.
+    pub fn import_history(&self, other: &Path) -> Result<u64> {
+        let imported = self.with_state(CreateMode::IfMissing, |state| {
+            state.detect_changes(self.clock.now(), true)?;
+            state.prepare_first_write()?;
+            state.history.import(other)
+        })?;
+        Ok(imported.unwrap_or(0))
+    }
+
+    /// Detects changes on disk like [`Self::refresh`]. New files that are `copies` of versions that
+    /// other notes had, by path, are recorded with the authors of these.
+    pub fn refresh_with_copies(&self, copies: &BTreeMap<String, String>) -> Result<usize> {
+        let noticed = self.with_state(CreateMode::Never, |state| {
+            state.copies.clone_from(copies);
+            let noticed = self.sync_with_disk(state);
+            state.copies.clear();
+            noticed
+        })?;
+        Ok(noticed.unwrap_or(0))
     }
 
     /// Reads the text of a note at a version, given in full or as a prefix.
@@ -81,7 +107,7 @@ impl Notebook {
         let mut ambiguous = false;
         History::new(self.history_folder()).for_each_content(
             path.as_str(),
-            &mut |known, content| {
+            &mut |VersionContent { version: known, content, .. }| {
                 let is_other = |(other, _): &(String, Vec<u8>)| other != known;
                 match content {
                     _ if !known.starts_with(version) => {}
@@ -102,19 +128,24 @@ impl Notebook {
     }
 }
 
-/// Finds the latest content that differs from the current one.
+/// Finds the latest content that differs from the current one; one from another home only if there was
+/// none here.
 fn find_previous_content(
     history: &History,
     path: &NotePath,
     now: Option<&[u8]>,
 ) -> Result<Vec<u8>> {
-    let mut last = None;
-    history.for_each_content(path.as_str(), &mut |_, content| {
-        if content.is_some() && content != now {
-            last = content.map(<[u8]>::to_vec);
-        }
-    })?;
-    last.ok_or_else(|| NotebookError::NotFound {
+    let (mut last, mut last_restored) = (None, None);
+    history.for_each_content(
+        path.as_str(),
+        &mut |VersionContent { content, is_restored, .. }| {
+            if content.is_some() && content != now {
+                let last = if is_restored { &mut last_restored } else { &mut last };
+                *last = content.map(<[u8]>::to_vec);
+            }
+        },
+    )?;
+    last.or(last_restored).ok_or_else(|| NotebookError::NotFound {
         path: format!("an earlier version of {path}"),
         hint: Some("`tome memory log` lists all versions".to_owned()),
     })

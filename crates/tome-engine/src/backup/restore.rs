@@ -27,10 +27,16 @@ pub struct RestoreCounts {
     pub projects: u64,
     /// Notes that were added or brought up to date.
     pub notes: u64,
+    /// Notes that this home has, or had and changed since.
+    pub notes_known: u64,
     /// Notes that differ from those here and were put beside them.
     pub notes_beside: u64,
+    /// Earlier versions of notes that were added to a history.
+    pub versions: u64,
     /// Other files that were missing.
     pub files: u64,
+    /// Other files that exist here.
+    pub files_known: u64,
     /// Waiting events that were added to the spool.
     pub spooled: u64,
 }
@@ -182,7 +188,10 @@ impl Restorer {
                 self.counts.files += 1;
                 Ok(())
             }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                self.counts.files_known += 1;
+                Ok(())
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -192,9 +201,11 @@ impl Restorer {
         let folder = owner_folder(engine, project.as_deref())?.join(&name);
         let notebook = open_notebook(engine, project.as_deref(), &name, &folder)?;
         let history = folder.join(".history");
-        let MergedNotebook { notes, beside } = merge_notebook(&notebook, &history, &self.staging)?;
-        self.counts.notes += notes;
-        self.counts.notes_beside += beside;
+        let merged: MergedNotebook = merge_notebook(&notebook, &history, &self.staging)?;
+        self.counts.notes += merged.notes;
+        self.counts.notes_known += merged.known;
+        self.counts.notes_beside += merged.beside;
+        self.counts.versions += merged.versions;
         self.empty_staging()
     }
 }

@@ -1,11 +1,16 @@
 //! Interrupted backups are continued: nothing is missing, nothing is there twice, nothing stale is kept.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tome_engine::backup::{
     BackupCounts, BackupError, BlockReader, PartialBackup, Record, Restorer, check_backup,
     read_partial,
 };
+use tome_home::NotebookOwner;
 use tome_model::Scope;
+use tome_notebook::{Actor, Author, NoteOp, Notebook};
 
 use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS};
 
@@ -246,4 +251,208 @@ fn a_backup_counts_the_notes_that_a_restore_brings_back() {
         }
         assert_eq!((restored.notes, restored.notes_beside), (2, beside));
     }
+}
+
+fn restore_into(fixture: &EngineFixture, bytes: &[u8]) -> tome_engine::backup::RestoreCounts {
+    let mut restorer = Restorer::begin(&fixture.engine).unwrap();
+    let mut reader = BlockReader::new(bytes);
+    let mut restored = tome_engine::backup::RestoreCounts::default();
+    while let Some(block) = reader.next_block().unwrap() {
+        restored = restorer.apply(&fixture.engine, block.records).unwrap().0;
+    }
+    restored
+}
+
+const NOTE: &str = "facts/project.md";
+
+fn project_notes(fixture: &EngineFixture) -> Arc<Notebook> {
+    let owner =
+        NotebookOwner { scope: Scope::Project, cwd: Some("/app".to_owned()), session: None };
+    fixture.engine.notebooks().open(&owner).unwrap()
+}
+
+fn write_as(fixture: &EngineFixture, agent: &str, path: &str, text: &str) {
+    let who = Actor::Agent { agent: agent.to_owned(), session: None };
+    let by = Author { who, tool: "memory_write".to_owned() };
+    project_notes(fixture).write_note(&by, path, text, None, None).unwrap();
+}
+
+/// Who wrote which text of a note, as far as the texts can be read back.
+fn written(fixture: &EngineFixture, path: &str) -> BTreeSet<(String, String)> {
+    let notes = project_notes(fixture);
+    let versions = notes.read_history(Some(path)).unwrap().into_iter();
+    versions
+        .filter(|one| one.op != NoteOp::Deleted)
+        .map(|one| {
+            let who = match one.by.who {
+                Actor::Agent { agent, .. } => agent,
+                other => format!("{other:?}"),
+            };
+            (who, body(&notes.read_version(path, &one.version).unwrap().text))
+        })
+        .collect()
+}
+
+fn pairs(list: &[(&str, &str)]) -> BTreeSet<(String, String)> {
+    list.iter().map(|(who, text)| ((*who).to_owned(), (*text).to_owned())).collect()
+}
+
+fn read_note(fixture: &EngineFixture, path: &str) -> Option<String> {
+    project_notes(fixture).read_note(path).ok().map(|note| body(&note.text))
+}
+
+/// A note without its summary.
+fn body(text: &str) -> String {
+    let summary = text.split_once("\n\n").filter(|(first, _)| first.starts_with("> Summary"));
+    summary.map_or(text, |(_, rest)| rest).to_owned()
+}
+
+/// A home in which Codex has written two versions of a note, deleted another, and kept a third.
+fn home_of_codex() -> EngineFixture {
+    let fixture = EngineFixture::new();
+    add_events(&fixture, "/app", 0..1);
+    write_as(&fixture, "codex", NOTE, "- Database: SQLite\n");
+    write_as(&fixture, "codex", NOTE, "- Database: SQLite\n- Cache: none\n");
+    write_as(&fixture, "codex", "old.md", "# Old\n");
+    std::fs::remove_file(project_notes(&fixture).root().join("old.md")).unwrap();
+    write_as(&fixture, "codex", "lexer.md", "# Lexer\n");
+    fixture
+}
+
+/// A home in which Claude Code has written the same note.
+fn home_of_claude() -> EngineFixture {
+    let fixture = EngineFixture::new();
+    write_as(&fixture, "claude-code", NOTE, "- Database: PostgreSQL\n");
+    write_as(&fixture, "claude-code", NOTE, "- Database: PostgreSQL 18\n");
+    fixture
+}
+
+fn check_merged(fixture: &EngineFixture) {
+    assert_eq!(read_note(fixture, NOTE).unwrap(), "- Database: PostgreSQL 18\n");
+    let all = pairs(&[
+        ("codex", "- Database: SQLite\n"),
+        ("codex", "- Database: SQLite\n- Cache: none\n"),
+        ("claude-code", "- Database: PostgreSQL\n"),
+        ("claude-code", "- Database: PostgreSQL 18\n"),
+    ]);
+    assert_eq!(written(fixture, NOTE), all);
+    let beside = "- Database: SQLite\n- Cache: none\n";
+    assert_eq!(written(fixture, "facts/project.restored.md"), pairs(&[("codex", beside)]));
+    assert_eq!(written(fixture, "old.md"), pairs(&[("codex", "# Old\n")]));
+    assert_eq!(written(fixture, "lexer.md"), pairs(&[("codex", "# Lexer\n")]));
+    assert_eq!(read_note(fixture, "lexer.md").unwrap(), "# Lexer\n");
+    assert_eq!(read_note(fixture, "old.md"), None);
+}
+
+#[test]
+fn a_restore_brings_the_versions_and_authors_of_notes_that_exist_here() {
+    let (codex, claude) = (home_of_codex(), home_of_claude());
+    let bytes = back_up(&codex).0;
+    let restored = restore_into(&claude, &bytes);
+    assert_eq!((restored.notes, restored.notes_beside, restored.notes_known), (1, 1, 0));
+    assert_eq!(restored.versions, 5);
+    check_merged(&claude);
+    // Undoing goes back to the version before, not to one of the other home.
+    let by = Author { who: Actor::Person, tool: "test".to_owned() };
+    project_notes(&claude).restore_version(&by, NOTE, None).unwrap();
+    assert_eq!(read_note(&claude, NOTE).unwrap(), "- Database: PostgreSQL\n");
+    project_notes(&claude).restore_version(&by, NOTE, None).unwrap();
+    for _ in 0..2 {
+        let again = restore_into(&claude, &bytes);
+        assert_eq!((again.notes, again.notes_beside, again.versions), (0, 0, 0));
+        assert_eq!(again.notes_known, 2);
+    }
+    // A note that was dealt with does not come back.
+    let root = project_notes(&claude).root().to_path_buf();
+    std::fs::remove_file(root.join("facts/project.restored.md")).unwrap();
+    std::fs::remove_file(root.join("lexer.md")).unwrap();
+    restore_into(&claude, &bytes);
+    assert_eq!(read_note(&claude, "facts/project.restored.md"), None);
+    assert_eq!(read_note(&claude, "lexer.md"), None);
+    // What the other home wrote since does.
+    write_as(&codex, "codex", NOTE, "- Database: DuckDB\n");
+    let later = back_up(&codex).0;
+    let restored = restore_into(&claude, &later);
+    assert_eq!((restored.notes_beside, restored.versions), (1, 1));
+    assert_eq!(read_note(&claude, "facts/project.restored.md").unwrap(), "- Database: DuckDB\n");
+    write_as(&codex, "codex", NOTE, "- Database: MySQL\n");
+    restore_into(&claude, &back_up(&codex).0);
+    let second = "facts/project.restored-2.md";
+    assert_eq!(written(&claude, second), pairs(&[("codex", "- Database: MySQL\n")]));
+}
+
+#[test]
+fn two_homes_that_restore_each_other_have_the_same_versions() {
+    let (codex, claude) = (home_of_codex(), home_of_claude());
+    restore_into(&claude, &back_up(&codex).0);
+    let restored = restore_into(&codex, &back_up(&claude).0);
+    assert_eq!(restored.notes_beside, 1);
+    assert_eq!(read_note(&codex, NOTE).unwrap(), "- Database: SQLite\n- Cache: none\n");
+    let beside = read_note(&codex, "facts/project.restored.md").unwrap();
+    assert_eq!(beside, "- Database: PostgreSQL 18\n");
+    assert_eq!(written(&codex, NOTE), written(&claude, NOTE));
+    // The home of a backup of a backup.
+    let third = restore(&back_up(&claude).0);
+    check_merged(&third);
+}
+
+/// A restore may end after any of its steps: versions are added, notes are moved, notes are recorded.
+#[test]
+fn a_restore_of_notes_that_was_cut_short_is_completed() {
+    let codex = home_of_codex();
+    let bytes = back_up(&codex).0;
+    let whole = home_of_claude();
+    restore_into(&whole, &bytes);
+    let root = project_notes(&whole).root().to_path_buf();
+    let history = std::fs::read(root.join(".history/history.jsonl")).unwrap();
+    let ends = (0..history.len()).filter(|at| history[*at] == b'\n').map(|at| at + 1);
+    let ends: Vec<usize> = ends.collect();
+    // From the two versions of its own to all.
+    let moved = ["facts/project.restored.md", "lexer.md"];
+    for end in &ends[1..] {
+        for cut in [0, 20] {
+            for notes in [&moved[..0], &moved[..1], &moved[1..], &moved[..]] {
+                let killed = home_of_claude();
+                let goal = project_notes(&killed).root().to_path_buf();
+                let end = (end + cut).min(history.len());
+                std::fs::write(goal.join(".history/history.jsonl"), &history[..end]).unwrap();
+                let is_imported = end >= ends[6];
+                for note in notes.iter().filter(|_| is_imported) {
+                    std::fs::copy(root.join(note), goal.join(note)).unwrap();
+                }
+                let killed = killed.reopen(|_| ());
+                project_notes(&killed).refresh().unwrap();
+                restore_into(&killed, &bytes);
+                assert_eq!(written(&killed, NOTE), written(&whole, NOTE), "{end} {notes:?}");
+                assert_eq!(written(&killed, "old.md"), written(&whole, "old.md"));
+                let by_codex = ("codex".to_owned(), "# Lexer\n".to_owned());
+                assert!(written(&killed, "lexer.md").contains(&by_codex), "{end} {notes:?}");
+            }
+        }
+    }
+}
+
+/// A home that is behind another one: only what is deleted there is deleted here.
+#[test]
+fn notes_that_a_backup_does_not_hold_stay() {
+    let behind = EngineFixture::new();
+    write_as(&behind, "codex", NOTE, "- Database: SQLite\n");
+    write_as(&behind, "codex", "lexer.md", "# Lexer\n");
+    let bytes = back_up(&behind).0;
+    let ahead = restore(&bytes);
+    write_as(&ahead, "codex", NOTE, "- Database: DuckDB\n");
+    // A notebook in the repository: a backup holds its history alone.
+    let root = project_notes(&ahead).root().to_path_buf();
+    let history = root.join(".history/history.jsonl");
+    let kept = std::fs::read(&history).unwrap();
+    let (bytes, _) = back_up(&ahead);
+    let without_notes = {
+        std::fs::remove_file(root.join("lexer.md")).unwrap();
+        std::fs::write(&history, kept).unwrap();
+        back_up(&ahead).0
+    };
+    assert_ne!(bytes, without_notes);
+    restore_into(&behind, &without_notes);
+    assert_eq!(read_note(&behind, NOTE).unwrap(), "- Database: DuckDB\n");
+    assert_eq!(read_note(&behind, "lexer.md").unwrap(), "# Lexer\n");
 }

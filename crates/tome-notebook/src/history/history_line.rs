@@ -25,6 +25,9 @@ pub(super) struct HistoryLine {
     bytes: u64,
     added: u32,
     removed: u32,
+    /// Whether a restore brought this version from another home: it never was the note's state here.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub restored: bool,
     #[serde(flatten)]
     body: VersionBody,
 }
@@ -50,6 +53,7 @@ pub(super) struct HistoryLineHead {
     pub version: String,
     /// Whether the content is complete, not a delta.
     pub is_full: bool,
+    pub is_restored: bool,
 }
 
 impl HistoryLine {
@@ -74,8 +78,35 @@ impl HistoryLine {
             bytes: after.len() as u64,
             added,
             removed,
+            restored: false,
             body: happened.build_body(chained),
         }
+    }
+
+    /// Makes this line of another history one of this history. `before` and `content` are what that
+    /// history has before and after the change; `last` is the version that precedes the line here.
+    pub fn mark_restored(
+        &mut self,
+        number: u64,
+        last: Option<&str>,
+        before: Option<&[u8]>,
+        content: Option<&[u8]>,
+    ) {
+        (self.n, self.restored) = (number, true);
+        let follows = before.is_some_and(|before| last == Some(content_version(before).as_str()));
+        self.body = match (&self.body, content) {
+            // A content that cannot be rebuilt there cannot be rebuilt here.
+            (_, None) => VersionBody::Gone {},
+            (VersionBody::Between { .. }, Some(content)) if !follows => VersionBody::full(content),
+            (body, Some(_)) => body.clone(),
+        };
+    }
+
+    /// Identifies a change in all histories that have it.
+    pub fn identity(&self) -> blake3::Hash {
+        let Self { at, path, op, who, agent, session, tool, version, .. } = self;
+        let parts = (at, path, op, who, agent, session, tool, version);
+        blake3::hash(&serde_json::to_vec(&parts).unwrap_or_default())
     }
 
     pub fn write_to(&self, text: &mut Vec<u8>) {
@@ -99,6 +130,8 @@ impl HistoryLine {
             version: Cow<'a, str>,
             #[serde(default)]
             keep: Option<IgnoredAny>,
+            #[serde(default)]
+            restored: bool,
         }
         let head: Head<'_> = serde_json::from_slice(raw).ok()?;
         Some(HistoryLineHead {
@@ -106,6 +139,7 @@ impl HistoryLine {
             path: head.path.into_owned(),
             version: head.version.into_owned(),
             is_full: head.keep.is_none(),
+            is_restored: head.restored,
         })
     }
 
@@ -122,6 +156,11 @@ impl HistoryLine {
                 Some([head, text.as_bytes(), tail].concat())
             }
         }
+    }
+
+    /// Rebuilds the content, and checks that it is that of this version.
+    pub fn rebuild_verified(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.rebuild_content(before).filter(|bytes| content_version(bytes) == self.version)
     }
 
     pub fn into_version(self) -> Option<NoteVersion> {

@@ -13,17 +13,22 @@
 //! bounds the cost of rebuilding a version. Content that is not UTF-8 is in `hex`. A deletion has
 //! neither.
 //!
+//! Versions that a restore brought from another home have `restored: true`. They are appended like any
+//! other, keep their own time and author, and say nothing about the state of the note here; their
+//! deltas build on each other.
+//!
 //! Why not git: a line takes one append and one sync where a commit takes several processes;
 //! nothing has to be installed; a notebook inside a repository needs no nested one; and any JSON
 //! tool can read it.
 
 mod history_line;
+mod import;
 mod integrity;
 pub(crate) mod pending_write;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tome_model::Millis;
@@ -33,6 +38,7 @@ use crate::{Actor, Author, NoteOp, NoteVersion, NotebookError, Result};
 use history_line::{HistoryLine, VersionBody};
 use integrity::HistoryIntegrity;
 
+pub use import::HeldVersions;
 pub use integrity::check_history;
 
 /// The version of a deleted note.
@@ -49,7 +55,18 @@ pub(crate) struct History {
     torn: bool,
     last_number: u64,
     latest: HashMap<String, LatestVersion>,
+    /// Notes of which a restore brought versions.
+    restored: HashSet<String>,
     integrity: HistoryIntegrity,
+}
+
+/// A version with its content.
+pub(crate) struct VersionContent<'a> {
+    pub version: &'a str,
+    /// `None` for deletions and for versions that can no longer be rebuilt.
+    pub content: Option<&'a [u8]>,
+    /// Whether a restore brought it.
+    pub is_restored: bool,
 }
 
 /// The latest version of a note.
@@ -86,6 +103,7 @@ impl History {
             torn: false,
             last_number: 0,
             latest: HashMap::new(),
+            restored: HashSet::new(),
             integrity: HistoryIntegrity::default(),
         }
     }
@@ -97,6 +115,11 @@ impl History {
     /// The latest version of a note; `None` if the history has none, `-` if it was deleted.
     pub fn latest_version(&self, path: &str) -> Option<&str> {
         self.latest.get(path).map(|latest| latest.version.as_str())
+    }
+
+    /// Whether a restore brought versions of a note.
+    pub fn has_restored(&self, path: &str) -> bool {
+        self.restored.contains(path)
     }
 
     /// The paths of all notes that exist according to the history.
@@ -151,16 +174,21 @@ impl History {
         &self.folder
     }
 
-    /// Finds who wrote the given versions (by path); omits those not written through Tome.
-    pub fn find_authors(&self, versions: &HashMap<&str, String>) -> Result<HashMap<String, Actor>> {
-        let mut authors = HashMap::new();
+    /// Finds who wrote the given versions (by path), and whether only another home had them; omits
+    /// those not written through Tome.
+    pub fn find_authors(
+        &self,
+        versions: &HashMap<&str, String>,
+    ) -> Result<HashMap<String, (Actor, bool)>> {
+        let mut authors: HashMap<String, (Actor, bool)> = HashMap::new();
         self.for_each_line(None, &mut |line| {
             if versions.get(line.path.as_str()) == Some(&line.version) {
-                let path = line.path.clone();
+                let (path, is_restored) = (line.path.clone(), line.restored);
                 if let Some(who) = line.into_version().map(|version| version.by.who)
                     && who != Actor::Outside
+                    && (!is_restored || authors.get(&path).is_none_or(|(_, restored)| *restored))
                 {
-                    authors.insert(path, who);
+                    authors.insert(path, (who, is_restored));
                 }
             }
         })?;
@@ -173,6 +201,10 @@ impl History {
         let head = HistoryLine::parse_head(raw);
         self.integrity.check_line(head.as_ref().map(|head| head.number), !self.torn);
         match head {
+            Some(head) if head.is_restored => {
+                self.last_number = self.last_number.max(head.number);
+                self.restored.insert(head.path);
+            }
             Some(head) => {
                 self.last_number = self.last_number.max(head.number);
                 let before = self.latest.get(&head.path).and_then(|latest| latest.deltas);
@@ -237,63 +269,92 @@ impl History {
         let _ = self.catch_up();
     }
 
-    /// Reads all versions, oldest first, of one note or of all.
+    /// Reads all versions, oldest first, of one note or of all. Those that a restore brought are where
+    /// their time belongs.
     pub fn read_versions(&self, path: Option<&str>) -> Result<Vec<NoteVersion>> {
+        let (mut own, mut restored) = (Vec::new(), Vec::new());
+        self.for_each_line(path, &mut |line| {
+            let list = if line.restored { &mut restored } else { &mut own };
+            list.extend(line.into_version());
+        })?;
+        if restored.is_empty() {
+            return Ok(own);
+        }
+        restored.sort_by_key(|version: &NoteVersion| version.at);
+        let mut restored = restored.into_iter().peekable();
         let mut versions = Vec::new();
-        self.for_each_line(path, &mut |line| versions.extend(line.into_version()))?;
+        for version in own {
+            versions.extend(std::iter::from_fn(|| restored.next_if(|it| it.at <= version.at)));
+            versions.push(version);
+        }
+        versions.extend(restored);
         Ok(versions)
     }
 
-    /// Visits the versions of a note with their contents, oldest first. The content is `None` for
-    /// deletions and for versions that can no longer be rebuilt. Holds one content at a time: all
-    /// versions of a large note would not fit in memory.
+    /// Visits the versions of a note with their contents, in the order of the file. Holds few contents
+    /// at a time: all versions of a large note would not fit in memory.
     pub fn for_each_content(
         &self,
         path: &str,
-        visit: &mut dyn FnMut(&str, Option<&[u8]>),
+        visit: &mut dyn FnMut(VersionContent<'_>),
     ) -> Result<()> {
-        let mut content: Option<Vec<u8>> = None;
+        let (mut own, mut restored): (Option<Vec<u8>>, Option<Vec<u8>>) = (None, None);
         self.for_each_line(Some(path), &mut |line| {
-            let now = line.rebuild_content(content.as_deref());
-            content = now.filter(|bytes| content_version(bytes) == line.version);
-            visit(&line.version, content.as_deref());
+            let content = if line.restored { &mut restored } else { &mut own };
+            *content = line.rebuild_verified(content.as_deref());
+            visit(VersionContent {
+                version: &line.version,
+                content: content.as_deref(),
+                is_restored: line.restored,
+            });
         })
     }
 
     /// Reads the latest content of a note; `None` if it was deleted.
     pub fn read_last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let mut last = None;
-        self.for_each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
+        self.for_each_content(path, &mut |it| {
+            if !it.is_restored {
+                last = it.content.map(<[u8]>::to_vec);
+            }
+        })?;
         Ok(last)
     }
 
     /// Visits the lines of one note or of all.
     fn for_each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(HistoryLine)) -> Result<()> {
-        let path = self.file_path();
-        let file = match File::open(&path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(NotebookError::file_error("read", &path)(error)),
-        };
-        let mut reader = BufReader::with_capacity(256 * 1024, file.take(u64::MAX));
-        let mut raw = Vec::new();
-        loop {
-            raw.clear();
-            let read = reader.read_until(b'\n', &mut raw);
-            if read.map_err(NotebookError::file_error("read", &path))? == 0 {
-                return Ok(());
-            }
+        read_raw_lines(&self.file_path(), &mut |raw| {
             // Parsing the head is much cheaper, and most lines belong to other notes.
             let is_wanted = of
-                .is_none_or(|of| HistoryLine::parse_head(&raw).is_some_and(|head| head.path == of));
-            if is_wanted && let Some(line) = HistoryLine::parse(&raw) {
+                .is_none_or(|of| HistoryLine::parse_head(raw).is_some_and(|head| head.path == of));
+            if is_wanted && let Some(line) = HistoryLine::parse(raw) {
                 visit(line);
             }
-        }
+            Ok(())
+        })
     }
 
     fn file_path(&self) -> PathBuf {
         self.folder.join(HISTORY_FILE)
+    }
+}
+
+/// Visits the lines of a history file, which need not exist.
+fn read_raw_lines(path: &Path, visit: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(NotebookError::file_error("read", path)(error)),
+    };
+    let mut reader = BufReader::with_capacity(256 * 1024, file);
+    let mut raw = Vec::new();
+    loop {
+        raw.clear();
+        let read = reader.read_until(b'\n', &mut raw);
+        if read.map_err(NotebookError::file_error("read", path))? == 0 {
+            return Ok(());
+        }
+        visit(&raw)?;
     }
 }
 

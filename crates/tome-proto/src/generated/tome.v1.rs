@@ -74,6 +74,14 @@ pub struct RestoreProgress {
     /// Waiting events that were added to the spool.
     #[prost(uint64, tag = "7")]
     pub spooled: u64,
+    /// Notes that this home has, or had and changed since; other files that exist here.
+    #[prost(uint64, tag = "8")]
+    pub notes_known: u64,
+    #[prost(uint64, tag = "9")]
+    pub files_known: u64,
+    /// Earlier versions of notes that were added to a history.
+    #[prost(uint64, tag = "10")]
+    pub versions: u64,
 }
 /// Generated client implementations.
 pub mod backup_client {
@@ -3570,7 +3578,7 @@ pub struct ModelMeter {
     #[prost(string, tag = "9")]
     pub chat_problem: ::prost::alloc::string::String,
 }
-/// A store that is open, or that cannot be read.
+/// A store.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Store {
     #[prost(string, tag = "1")]
@@ -3591,6 +3599,9 @@ pub struct Store {
     /// Whether it did not answer in time: it may be busy, or being opened.
     #[prost(bool, tag = "10")]
     pub no_answer: bool,
+    /// Whether it was opened for this status only.
+    #[prost(bool, tag = "11")]
+    pub is_closed: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Project {

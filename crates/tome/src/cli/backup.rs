@@ -21,8 +21,10 @@ Examples:
 
 pub const RESTORE_HELP: &str = "\
 Restoring adds and never replaces: events and notes that exist here stay as they are, and restoring
-the same backup again adds nothing. A note that differs from the one here is put beside it as
-name.restored.md. If a restore is interrupted, run it again. Contents and indexes are built afterwards.
+the same backup again adds nothing. Earlier versions of notes join the history here, with their
+authors: see `tome memory log`. A note that differs from the one here is put beside it as
+name.restored.md, unless it was changed or deleted here since. If a restore is interrupted, run it
+again. Contents and indexes are built afterwards.
 
 Examples:
   tome restore --check home.backup       verify every block, and show what it holds

@@ -152,6 +152,9 @@ fn progress_to_wire(counts: RestoreCounts) -> v1::RestoreProgress {
         notes_beside: counts.notes_beside,
         files: counts.files,
         spooled: counts.spooled,
+        notes_known: counts.notes_known,
+        files_known: counts.files_known,
+        versions: counts.versions,
     }
 }
 

@@ -108,8 +108,22 @@ fn a_restore_keeps_existing_content() {
     let mut command = world.command(&["memory", "read", "facts/project.md"]);
     let mine = World::run(command.env("TOME_HOME", &other).current_dir(&app), b"").stdout;
     assert!(mine.contains("PostgreSQL") && !mine.contains("SQLite\n"), "{mine}");
+    let notes = |args: &[&str]| {
+        let mut command = world.command(args);
+        World::run(command.env("TOME_HOME", &other).current_dir(&app), b"")
+    };
+    let log = || notes(&["memory", "log", "facts/project.md", "--json"]).json_lines();
+    assert_eq!(log().len(), 3, "the versions of both homes: {:#?}", log());
+    for version in log() {
+        assert_eq!(version["by"]["agent"], "codex", "{version}");
+        let version = version["version"].as_str().unwrap().to_owned();
+        let shown = notes(&["memory", "show", "facts/project.md", &version]);
+        assert!(shown.code == 0 && shown.stdout.contains("- Database: "), "{shown:?}");
+    }
     let twice = in_home(&world, &other, &["restore", file, "--json"]).json();
     assert_eq!((&twice["notes"], &twice["notes_beside"]), (&json!(0), &json!(0)));
+    assert_eq!((&twice["versions"], &twice["notes_known"]), (&json!(0), &json!(1)));
+    assert_eq!(log().len(), 3);
     stop(&world, &other);
 }
 

@@ -37,7 +37,9 @@ pub fn restore(context: &CommandContext, args: &RestoreArgs) -> Result<Outcome> 
             "file": args.file, "created": checked.created, "holds": counts_json(&checked.counts),
             "events": restored.events, "duplicates": restored.duplicates,
             "projects": restored.projects, "notes": restored.notes,
-            "notes_beside": restored.notes_beside, "files": restored.files,
+            "notes_known": restored.notes_known, "notes_beside": restored.notes_beside,
+            "versions": restored.versions, "files": restored.files,
+            "files_known": restored.files_known,
             "spooled": restored.spooled, "config": config.as_str(),
         }))?;
         return Ok(Outcome::Done);

@@ -97,8 +97,13 @@ fn join_counts(counts: &BackupCounts) -> String {
         format_counted(counts.projects, "project", "projects"),
         format_counted(counts.notes, "note", "notes"),
     ];
-    if counts.spooled > 0 {
-        parts.push(format_counted(counts.spooled, "waiting event", "waiting events"));
+    for (count, one, many) in [
+        (counts.files, "other file", "other files"),
+        (counts.spooled, "waiting event", "waiting events"),
+    ] {
+        if count > 0 {
+            parts.push(format_counted(count, one, many));
+        }
     }
     parts.join(", ")
 }
@@ -147,6 +152,14 @@ impl ConfigOutcome {
     }
 }
 
+/// Such as ` (3 were already here)`; empty for none.
+fn say_known(known: u64) -> String {
+    match known {
+        0 => String::new(),
+        known => format!(" ({} already here)", format_counted(known, "was", "were")),
+    }
+}
+
 /// Prints the outcome of a restore. `config` is the path of the config file.
 pub fn print_restored(
     out: &mut impl Write,
@@ -155,7 +168,12 @@ pub fn print_restored(
     outcome: ConfigOutcome,
     config: Option<&Path>,
 ) -> io::Result<()> {
-    let has_news = restored.events + restored.notes + restored.notes_beside + restored.files > 0;
+    let has_news = restored.events
+        + restored.notes
+        + restored.notes_beside
+        + restored.versions
+        + restored.files
+        > 0;
     if !has_news {
         let text = "nothing to restore: everything in this backup is here already";
         for line in wrap_lines(text, screen.prose_width()) {
@@ -163,19 +181,16 @@ pub fn print_restored(
         }
     } else {
         let events = format_counted(restored.events, "event", "events");
-        let known = match restored.duplicates {
-            0 => String::new(),
-            known => format!(" ({} already here)", format_counted(known, "was", "were")),
-        };
-        writeln!(out, "{BOLD}restored {events}{RESET}{known}")?;
-        for (count, one, many) in [
-            (restored.projects, "new project", "new projects"),
-            (restored.notes, "note", "notes"),
-            (restored.files, "other file", "other files"),
-            (restored.spooled, "waiting event", "waiting events"),
+        writeln!(out, "{BOLD}restored {events}{RESET}{}", say_known(restored.duplicates))?;
+        for (count, known, one, many) in [
+            (restored.projects, 0, "new project", "new projects"),
+            (restored.notes, restored.notes_known, "note", "notes"),
+            (restored.versions, 0, "earlier version of notes", "earlier versions of notes"),
+            (restored.files, restored.files_known, "other file", "other files"),
+            (restored.spooled, 0, "waiting event", "waiting events"),
         ] {
-            if count > 0 {
-                writeln!(out, "  {}", format_counted(count, one, many))?;
+            if count + known > 0 {
+                writeln!(out, "  {}{}", format_counted(count, one, many), say_known(known))?;
             }
         }
     }
@@ -220,6 +235,7 @@ mod tests {
             projects: 6,
             events: 12_345,
             notes: 9,
+            files: 4,
             spooled: 2,
             unreadable: 3,
             ..BackupCounts::default()
@@ -259,14 +275,15 @@ mod tests {
         expect![[r#"
             at 60:
             ~/backups/tome-2026-11-15-093000.backup
-              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2
-              waiting events
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4
+              other files, 2 waiting events
               10,000 events (19.0 MB) kept from the interrupted run
               3 events could not be read; run `tome doctor`
 
             at 80, 100, 160:
             ~/backups/tome-2026-11-15-093000.backup
-              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4 other files, 2
+              waiting events
               10,000 events (19.0 MB) kept from the interrupted run
               3 events could not be read; run `tome doctor`
         "#]]
@@ -310,7 +327,7 @@ mod tests {
             at 60, 80, 100, 160:
             ~/home.backup
               23.5 MB, intact, written 2 h ago by Tome 0.1.0
-              12,345 events, 6 projects, 9 notes
+              12,345 events, 6 projects, 9 notes, 4 other files
         "#]]
         .assert_eq(&at_four_widths(&|out, screen| checked.print(out, screen, path, 23_456_789)));
     }
@@ -323,16 +340,20 @@ mod tests {
             duplicates: 345,
             projects: 2,
             notes: 9,
+            notes_known: 14,
             notes_beside: 1,
+            versions: 27,
             files: 4,
+            files_known: 1,
             spooled: 2,
         };
         expect![[r#"
             at 60:
             restored 12,000 events (345 were already here)
               2 new projects
-              9 notes
-              4 other files
+              9 notes (14 were already here)
+              27 earlier versions of notes
+              4 other files (1 was already here)
               2 waiting events
               1 note differs from those here: see *.restored.md beside
               them
@@ -343,8 +364,9 @@ mod tests {
             at 80, 100, 160:
             restored 12,000 events (345 were already here)
               2 new projects
-              9 notes
-              4 other files
+              9 notes (14 were already here)
+              27 earlier versions of notes
+              4 other files (1 was already here)
               2 waiting events
               1 note differs from those here: see *.restored.md beside them
               settings stay as they are in ~/.config/tome/config.toml
