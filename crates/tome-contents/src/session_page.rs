@@ -43,7 +43,7 @@ pub struct SessionPage {
 /// A turn on the page of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionTurn {
-    /// Time of its first event.
+    /// Time of its prompt; of its first event if it has none.
     pub at: Millis,
     /// The user's words, shortened; empty if the session began without any.
     pub prompt: String,
@@ -122,7 +122,8 @@ fn write_page(
         truncate_words(&words.join(" "), TURN_CHARS_MAX)
     };
     let turns = read.turns.iter().map(|turn| SessionTurn {
-        at: events.get(turn.events.start).map_or(Millis(0), |event| event.at),
+        // The session may have started long before its first prompt.
+        at: events.get(turn.prompt.unwrap_or(turn.events.start)).map_or(Millis(0), |it| it.at),
         prompt: turn
             .prompt
             .and_then(|at| events.get(at))

@@ -232,3 +232,23 @@ fn a_session_page_tells_a_check_that_still_fails_once() {
     let kinds: Vec<tome_model::FactKind> = page.facts.iter().map(|fact| fact.kind).collect();
     assert_eq!(kinds, [tome_model::FactKind::Open]);
 }
+
+/// Agents report the start of a session before its first prompt, sometimes long before.
+#[test]
+fn a_turn_on_a_session_page_begins_with_its_prompt() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Ticking::default());
+    let stores =
+        Stores::new(Home::at(folder.path()), StoreMode::PerProject, StorageEngine::DEFAULT, clock);
+    let store = stores.open_project("/nowhere/c").unwrap();
+    let mut start = draft("c0", "s4", at("2026-03-02T09:00:00Z"), "");
+    start.kind = EventKind::SessionStart;
+    append(&store, "/nowhere/c", start);
+    append(&store, "/nowhere/c", draft("c1", "s4", at("2026-03-02T09:25:00Z"), "Fix the lexer."));
+    append(&store, "/nowhere/c", draft("c2", "s4", at("2026-03-02T09:40:00Z"), "Now the parser."));
+    drop(store);
+    let page = contents(stores).session_page("s4", None).unwrap();
+    let times: Vec<_> = page.turns.iter().map(|turn| turn.at).collect();
+    assert_eq!(times, [at("2026-03-02T09:25:00Z"), at("2026-03-02T09:40:00Z")]);
+    assert_eq!(page.session.first_at, at("2026-03-02T09:00:00Z"));
+}
