@@ -143,7 +143,7 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
         if let Some(indexes) = &status.finder {
             index_status::print_indexes(&mut out, indexes)?;
         }
-        print_store_total(&mut out, &status.stores)?;
+        print_store_total(&mut out, status)?;
         for store in status.stores.iter().filter(|store| !is_healthy(store)) {
             if !store.problem.is_empty() {
                 let what = if store.no_answer { "is busy:" } else { "cannot be read:" };
@@ -180,17 +180,19 @@ fn is_healthy(store: &v1::Store) -> bool {
 }
 
 /// Prints the stores that can be read as one line; `tome admin status` lists them.
-fn print_store_total(out: &mut impl Write, stores: &[v1::Store]) -> Result<()> {
-    let readable = || stores.iter().filter(|store| store.problem.is_empty());
+fn print_store_total(out: &mut impl Write, status: &v1::StatusResponse) -> Result<()> {
+    let readable = || status.stores.iter().filter(|store| store.problem.is_empty());
     let events: u64 = readable().map(|store| store.events).sum();
     match readable().count() as u64 {
         0 => {}
-        count => writeln!(
-            out,
-            "stores   {} with {}",
-            format_count(count),
-            format_counted(events, "event", "events")
-        )?,
+        count => {
+            let (count, events) = (format_count(count), format_counted(events, "event", "events"));
+            let more = match status.projects_uncounted {
+                0 => String::new(),
+                more => format!(" (and {} not counted)", format_count(more.into())),
+            };
+            writeln!(out, "stores   {count} with {events}{more}")?;
+        }
     }
     Ok(())
 }
@@ -325,6 +327,7 @@ pub fn daemon_json(daemon: &DaemonState) -> Value {
         .iter()
         .map(|store| {
             json!({"path": store.path, "engine": store.engine, "events": store.events, "behind": store.behind,
+                   "open": !store.is_closed,
                    "refusing": Some(&store.refusing).filter(|why| !why.is_empty()),
                    "problem": Some(&store.problem).filter(|why| !why.is_empty())})
         })

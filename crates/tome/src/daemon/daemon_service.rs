@@ -276,6 +276,8 @@ fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
             Ok(inspected) => {
                 index_reports.extend(inspected.indexes.map(indexes::index_set_to_wire));
                 status.damage.extend(inspected.damage);
+                let is_closed = !daemon.engine.stores().is_open(path);
+                status.stores.push(v1::Store { is_closed, ..inspected.described });
                 (inspected.sessions, inspected.disk_bytes)
             }
             Err(error) => {
@@ -320,6 +322,7 @@ fn home_bytes(daemon: &Daemon) -> u64 {
 
 /// One store as a status shows it.
 struct StoreInspection {
+    described: v1::Store,
     sessions: Vec<SessionStats>,
     disk_bytes: u64,
     indexes: Option<IndexReport>,
@@ -331,6 +334,7 @@ fn inspect_store(daemon: &Daemon, path: &Path) -> Result<StoreInspection, Recall
     catch_up_session_stats(&store)?;
     let sessions = store.all_session_stats()?;
     Ok(StoreInspection {
+        described: describe_store(&store)?,
         damage: damage::find_in_store(daemon, path, &store, &sessions),
         sessions,
         disk_bytes: match daemon.engine.stores().mode() {
@@ -386,6 +390,31 @@ mod tests {
         let shown = status(&daemon, true);
         assert_eq!(daemon.engine.spool().count_waiting().events, 1, "it is still in the spool");
         assert_eq!(shown.spool_problems, ["the disk is away"]);
+    }
+
+    #[tokio::test]
+    async fn a_status_counts_the_events_of_closed_stores() {
+        let home = tempfile::tempdir().unwrap();
+        let daemon = daemon(home.path());
+        let drafts = ["/a", "/b", "/b"].iter().enumerate().map(|(n, cwd)| {
+            let line = format!(
+                r#"{{"agent":"codex","session_id":"s{cwd}","cwd":"{cwd}","kind":"user_message","text":"x{n}","at":{n}}}"#
+            );
+            EventLine::parse(&line).unwrap().into_draft().unwrap()
+        });
+        let stored = daemon.engine.intake().ingest(drafts.collect());
+        assert!(stored.iter().all(Result::is_ok), "{stored:?}");
+        let stores = daemon.engine.stores();
+        let path = stores.find_store_path("/b").unwrap();
+        tome_testkit::eventually("the store to close", || {
+            daemon.engine.close(&path);
+            (!stores.is_open(&path)).then_some(())
+        });
+        let shown = status(&daemon, true).stores;
+        let mut events: Vec<(u64, bool)> =
+            shown.iter().map(|store| (store.events, store.is_closed)).collect();
+        events.sort_unstable();
+        assert_eq!(events, [(1, false), (2, true)]);
     }
 
     #[tokio::test]
