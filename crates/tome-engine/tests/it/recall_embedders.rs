@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::json;
 use tome_finder::{EmbedError, Embedder, StaticEmbedder};
-use tome_recall::{Across, RecallAnswer, RecallQuery, Tier};
+use tome_recall::{Across, RecallAnswer, RecallQuery, RecallScope, Tier};
 
 use super::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT, listed};
 
@@ -79,7 +79,8 @@ fn remember(fixture: &EngineFixture) {
 }
 
 fn search_vectors(fixture: &EngineFixture) -> RecallAnswer {
-    let query = fixture.query("which message is about the journal of the store?");
+    let mut query = fixture.query("which message is about the journal of the store?");
+    query.filter.scope = RecallScope::Messages;
     fixture.search(&RecallQuery { tier: Some(Tier::Vectors), ..query })
 }
 
