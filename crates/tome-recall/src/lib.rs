@@ -50,6 +50,7 @@ mod time_query;
 mod transcript;
 mod turn_pages;
 mod turn_traits;
+mod unanswered_questions;
 mod unindexed;
 mod unique_candidates;
 mod upkeep;
@@ -352,6 +353,9 @@ impl Recall {
         });
         self.drop_current_turn(query, &mut ranked)?;
         self.replace_repeated_prompts(query, &pool, &mut ranked)?;
+        if plan.effort.is_full() {
+            self.demote_unanswered_questions(&pool, &mut ranked)?;
+        }
         // The prompt itself is not a hit and must not make the others look weak.
         let script_weight = pool.script_weight(&self.indexer, plan);
         rank::rate_confidence(&mut ranked, script_weight);

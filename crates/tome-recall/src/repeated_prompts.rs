@@ -165,7 +165,7 @@ fn is_nearly_same(a: &[String], b: &[String]) -> bool {
 }
 
 /// The last words of the agent in the turn that a prompt began.
-fn find_answer(
+pub(super) fn find_answer(
     ledger: &Ledger,
     prompt: &RecallCandidate,
 ) -> Result<Option<(OrderKey, Event)>, RecallError> {

@@ -47,11 +47,8 @@ impl TurnTraits {
         let (mut words, mut asking, mut ends_in_question) = (0, 0, false);
         for sentence in strip_attachment(message).lines().flat_map(split_sentences) {
             let count = sentence.split_whitespace().count();
-            let end = sentence.trim_end_matches(|c: char| {
-                c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '*' | '_' | '`')
-            });
             if count > 0 {
-                ends_in_question = end.ends_with(QUESTION_MARKS);
+                ends_in_question = asks(sentence);
                 words += count;
                 asking += if ends_in_question { count } else { 0 };
             }
@@ -72,6 +69,24 @@ impl TurnTraits {
         let speaker = if self.is_by_named_speaker { SPEAKER_BONUS } else { 0.0 };
         (1.0 + speaker) * (1.0 - QUESTION_PENALTY * asks)
     }
+}
+
+fn asks(sentence: &str) -> bool {
+    let is_closing = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '*' | '_' | '`');
+    sentence.trim_end_matches(is_closing).ends_with(QUESTION_MARKS)
+}
+
+/// Whether a text consists of questions, by nobody who is named.
+pub(super) fn only_asks(text: &str) -> bool {
+    let mut sentences = text
+        .lines()
+        .flat_map(split_sentences)
+        .filter(|sentence| sentence.contains(char::is_alphanumeric))
+        .peekable();
+    text.len() <= TRAITS_BYTES_MAX
+        && split_speaker(text).0.is_none()
+        && sentences.peek().is_some()
+        && sentences.all(asks)
 }
 
 /// Whether a text is source code: half of its lines end or assign like it, or it begins with a definition.
@@ -139,6 +154,16 @@ mod tests {
         assert!(!traits("Who? The wolves.").ends_in_question);
         assert!(traits("你喜欢哪个队？").ends_in_question);
         assert_eq!(traits(&"Why? ".repeat(1_000)).question_share, 0.0);
+    }
+
+    #[test]
+    fn a_text_that_only_asks_is_recognized() {
+        for text in ["who feeds the cat?", "What is it? And why?", "谁喂猫？"] {
+            assert!(only_asks(text), "{text}");
+        }
+        for text in ["The cat is fed. By whom?", "Ann: who feeds the cat?", "", "feed the cat"] {
+            assert!(!only_asks(text), "{text}");
+        }
     }
 
     #[test]

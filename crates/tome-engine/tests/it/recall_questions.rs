@@ -128,3 +128,20 @@ fn a_list_of_tasks_comes_after_a_message_about_them() {
     let texts: Vec<_> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
     assert!(texts[0].contains("SEED=7"), "{texts:#?}");
 }
+
+/// A session that ended before its answer was stored asks with the words of the query.
+#[test]
+fn an_unanswered_question_comes_after_a_statement_with_the_same_words() {
+    let fixture = fixture_with(&[
+        "The yearly allowance for travel is $4,000.",
+        "what is the yearly allowance for travel?",
+        "The office moved to the second floor.",
+    ]);
+    for query in ["yearly travel allowance", "travel allowance"] {
+        let found = fixture.search_indexed(&fixture.query(query));
+        let texts: Vec<_> = found.hits.iter().map(|hit| hit.text.as_str()).collect();
+        assert!(texts[0].contains("$4,000"), "{query}: {texts:#?}");
+        let asked = found.hits.iter().find(|hit| hit.text.starts_with("what is")).unwrap();
+        assert!(found.hits[0].confidence >= asked.confidence, "{found:#?}");
+    }
+}
