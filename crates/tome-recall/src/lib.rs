@@ -359,6 +359,9 @@ impl Recall {
         // The prompt itself is not a hit and must not make the others look weak.
         let script_weight = pool.script_weight(&self.indexer, plan);
         rank::rate_confidence(&mut ranked, script_weight);
+        if plan.effort.is_full() {
+            threshold::raise_complete_statements(&mut ranked, &plan.text);
+        }
         if plan.filter.scope == RecallScope::Coder {
             threshold::raise_relevant_lessons(&mut ranked, script_weight);
         }

@@ -9,6 +9,7 @@ use super::confidence::Confidence;
 use super::literal::ExactMatch;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
+use super::unanswered_questions::is_statement;
 
 /// Lowest coverage of a text that shares a telling word with the query.
 const COVERAGE_MIN: f32 = 0.05;
@@ -47,6 +48,39 @@ pub(super) fn raise_relevant_lessons(ranked: &mut [RankedCandidate], script_weig
     for one in ranked {
         let similarity = one.similarity.filter(|_| script_weight >= 1.0);
         if one.coverage >= LESSON_COVERAGE_MIN || is_relevant_alone(one.coverage, similarity) {
+            one.confidence = one.confidence.max(Confidence::Likely);
+        }
+    }
+}
+
+/// A query of so many content words, all of which a short statement has, is likely about it.
+const SHORT_QUERY_WORDS_MAX: usize = 2;
+const SHORT_STATEMENT_WORDS_MAX: usize = 40;
+/// Statements that have all of them, if the words are rare.
+const RARE_STATEMENTS_MAX: usize = 8;
+/// Share of the query that a statement with all of its words covers.
+const EVERY_WORD_COVERAGE: f32 = 0.95;
+
+/// Rates short statements at least likely that have every word of a query of one or two rare words: several of them
+/// do not stand out from each other.
+pub(super) fn raise_complete_statements(ranked: &mut [RankedCandidate], query: &str) {
+    let words = tome_text::content_stems(query).len();
+    if !(1..=SHORT_QUERY_WORDS_MAX).contains(&words) {
+        return;
+    }
+    let is_complete = |one: &RankedCandidate| {
+        let body = one.candidate.body.as_ref();
+        one.coverage >= EVERY_WORD_COVERAGE
+            && is_statement(one)
+            && body.is_some_and(|body| body.order_key().is_some())
+    };
+    if ranked.iter().filter(|one| is_complete(one)).count() > RARE_STATEMENTS_MAX {
+        return;
+    }
+    for one in ranked.iter_mut().filter(|one| is_complete(one)) {
+        let body = one.candidate.body.as_ref();
+        let words = body.map_or(0, |body| tome_text::count_words(&body.text));
+        if words <= SHORT_STATEMENT_WORDS_MAX {
             one.confidence = one.confidence.max(Confidence::Likely);
         }
     }

@@ -1,6 +1,7 @@
 //! Natural questions: several in one, long ones, and times without records.
 
 use serde_json::json;
+use tome_recall::Confidence;
 
 use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS};
 
@@ -144,4 +145,23 @@ fn an_unanswered_question_comes_after_a_statement_with_the_same_words() {
         let asked = found.hits.iter().find(|hit| hit.text.starts_with("what is")).unwrap();
         assert!(found.hits[0].confidence >= asked.confidence, "{found:#?}");
     }
+}
+
+#[test]
+fn statements_with_the_only_word_of_a_query_do_not_make_each_other_weak() {
+    let mut texts = vec![
+        "The allowance for the fair is 5000 euros.".to_owned(),
+        "I spent 1200 of the allowance on posters.".to_owned(),
+        "Mia moved 300 of the allowance to travel.".to_owned(),
+        "The allowance review is done, 900 euros are left.".to_owned(),
+    ];
+    texts.extend((0..20).map(|n| format!("Rename the button of page {n} to Save")));
+    let fixture = fixture_with(&texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let found = fixture.search_indexed(&fixture.query("allowance"));
+    let stated: Vec<_> = found.hits.iter().filter(|hit| hit.kind == "user_message").collect();
+    assert!(stated.len() >= 3, "{found:#?}");
+    assert!(stated.iter().all(|hit| hit.confidence >= Confidence::Likely), "{found:#?}");
+    // A word of many messages tells nothing.
+    let found = fixture.search_indexed(&fixture.query("button"));
+    assert!(found.hits.iter().skip(1).all(|hit| hit.confidence == Confidence::Weak), "{found:#?}");
 }
