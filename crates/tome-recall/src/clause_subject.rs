@@ -98,18 +98,19 @@ fn is_article(word: &str) -> bool {
 /// Whether a word in lower case tells what a value is of.
 pub(super) fn is_telling(word: &str) -> bool {
     #[rustfmt::skip]
-    const CHANGES: &[&str] = &[
+    const FILLERS: &[&str] = &[
         "set", "sets", "use", "uses", "using", "used", "change", "changed", "changes", "raise", "raised", "increase",
         "increased", "lower", "lowered", "reduce", "reduced", "bump", "bumped", "move", "moved", "update", "updated",
         "switch", "switched", "make", "made", "need", "needs", "want", "must", "new", "old", "now", "instead", "again",
-        "currently", "still", "already", "actually", "only", "today", "yesterday", "about", "around",
+        "currently", "still", "already", "actually", "only", "today", "yesterday", "about", "around", "never", "not",
+        "finally", "recently", "really", "just", "also",
     ];
     word.chars().count() >= 2
         && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '\''))
         && !word.starts_with(|c: char| c.is_ascii_digit())
         && !is_stop_word(word, StopClass::FUNCTION)
         && !is_stop_word(word, StopClass::SMALL_TALK)
-        && !CHANGES.contains(&word)
+        && !FILLERS.contains(&word)
         && word.chars().any(|c| c.is_alphabetic())
 }
 

@@ -92,9 +92,7 @@ fn is_retracted(
 
 /// Whether a later message among the best hits retracts one of them.
 fn is_retracted_by_others(ranked: &[RankedCandidate], own: &RecallCandidate) -> bool {
-    let Some(body) = own.body.as_ref().filter(|body| body.order_key().is_some()) else {
-        return false;
-    };
+    let Some(body) = &own.body else { return false };
     let claims = read_claims(&body.text);
     let later = ranked.iter().take(OTHERS_MAX).map(|one| &one.candidate).filter(|other| {
         other.set_index == own.set_index && other.at > own.at && other.source == RecordKind::Event

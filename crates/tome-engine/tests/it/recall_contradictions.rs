@@ -145,3 +145,22 @@ fn a_statement_that_is_denied_with_a_question_is_no_hint() {
     let hints = hint(&fixture, "do we have the signing key of the harbor service?");
     assert!(!hints.hits.iter().any(|hit| hit.text.contains("finally")), "{hints:#?}");
 }
+
+#[test]
+fn what_a_later_session_takes_back_is_no_hint() {
+    let claim = "The flaky lexer test fails on the build machine because of the shared cache.";
+    let prompt = "why does the flaky lexer test fail on the build machine";
+    let hints = |later: &str| {
+        let fixture = session_of(&["> look at the lexer test", claim]);
+        fixture.ingest([json!({
+            "id": "later", "session_id": "later", "kind": "assistant_message",
+            "at": NOW.0 - MINUTE_MS, "text": later,
+        })]);
+        fixture.catch_up();
+        let found = hint(&fixture, prompt);
+        found.hits.iter().filter(|hit| hit.text.contains("because of the shared cache")).count()
+    };
+    assert!(hints("The flaky lexer test runs on the build machine every night.") > 0);
+    let denial = "The shared cache is not why the flaky lexer test fails on the build machine.";
+    assert_eq!(hints(denial), 0);
+}

@@ -84,7 +84,7 @@ impl StatedClaims {
         let answer_parts = answer.map(split_message).unwrap_or_default();
         let answer_sentences = || answer_parts.sentences.iter().map(|one| one.plain.as_str());
         let question = match answer {
-            Some(_) => answer_sentences().last().filter(|last| is_asked(last)),
+            Some(_) => answer_sentences().next_back().filter(|last| is_asked(last)),
             None => self.question.as_deref(),
         };
         let terms = TermSet::from_text(denial.statement);
