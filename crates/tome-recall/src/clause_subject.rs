@@ -111,7 +111,7 @@ pub(super) fn is_telling(word: &str) -> bool {
         && !is_stop_word(word, StopClass::FUNCTION)
         && !is_stop_word(word, StopClass::SMALL_TALK)
         && !FILLERS.contains(&word)
-        && word.chars().any(|c| c.is_alphabetic())
+        && word.chars().any(char::is_alphabetic)
 }
 
 /// Whether a letter or number tells one thing from another of its kind: "suite A", "widget 5".
