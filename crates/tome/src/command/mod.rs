@@ -35,6 +35,7 @@ mod mcp;
 mod memory;
 mod merge_sessions;
 mod notebook_client;
+mod nothing_recorded;
 mod output_file;
 mod overview;
 mod own_program;
@@ -162,6 +163,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Browse(args)) => browse::run(&context, &args),
         Some(Command::Events(args)) => events::run(&context, &args),
         Some(Command::Toc(args)) => toc::run(&context, &args),
+    if let Some(command) = &cli.command
+        && let Some(answer) = nothing_recorded::answer(&context, command)
+    {
+        return answer;
+    }
         Some(Command::Sessions(args)) => sessions::run(&context, &args),
         Some(Command::Read(args)) => read::run(&context, &args),
         Some(Command::Resume(args)) => resume::run(&context, &args),

@@ -261,3 +261,37 @@ fn names_and_options_that_people_try() {
     let none = world.tome(&["coder", "recall", "flaky", "tests"]).stdout;
     assert!(none.starts_with("no lesson matches ") && !none.contains("coder_memory"), "{none}");
 }
+
+/// Every command that reads what was recorded says what to run first, not that nothing matches.
+#[test]
+fn an_empty_home_names_what_to_run() {
+    let world = world();
+    let record = json!({
+        "type": "user", "uuid": "u1", "sessionId": ONE, "timestamp": "2026-11-15T09:30:00Z",
+        "cwd": "/app", "message": {"role": "user", "content": "Fix the lexer."},
+    });
+    world.write(&format!("person/.claude/projects/-app/{ONE}.jsonl"), &format!("{record}\n"));
+    let hint = "hint: run `tome import`: 1 Claude Code session found";
+    for args in [
+        &["recall", "lexer"][..],
+        &["sessions"],
+        &["events"],
+        &["toc"],
+        &["report"],
+        &["instructions"],
+    ] {
+        let ran = world.tome(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{args:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("nothing is recorded yet\n"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(hint), "{args:?}: {ran:?}");
+    }
+    for args in [&["resume"][..], &["read"], &["export"]] {
+        let ran = world.tome(args);
+        assert_eq!(ran.code, 4, "{args:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("error: nothing is recorded yet\n"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.contains(hint), "{args:?}: {ran:?}");
+    }
+    assert_eq!(world.tome(&["sessions", "--json"]).stdout, "");
+    assert_eq!(world.tome(&["import"]).code, 0);
+    assert_eq!(world.tome(&["sessions", "--json"]).json_lines().len(), 1);
+}

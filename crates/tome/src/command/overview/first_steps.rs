@@ -74,6 +74,18 @@ pub fn print_nothing_recorded(
     Ok(writeln!(out)?)
 }
 
+/// The command to run first in an empty home.
+pub fn describe_first_step() -> Result<String> {
+    let histories = find_histories()?;
+    Ok(match histories.is_empty() {
+        true => {
+            "`tome setup` records the sessions of your coding agents; `tome demo` shows an example"
+                .to_owned()
+        }
+        false => format!("run `tome import`: {}", describe_import(&histories)),
+    })
+}
+
 /// The installed agents that are connected; none if others are not.
 fn find_connected(context: &CommandContext) -> Vec<&'static AgentIntegration> {
     if !find_unconnected(context).is_empty() {

@@ -26,8 +26,14 @@ use super::unconnected::{find_unconnected, print_unconnected};
 use super::{CommandContext, CommandError, Outcome, capture_state};
 use crate::connect::StartPolicy;
 
-pub fn run(context: &CommandContext, project: Option<&Path>) -> Result<Outcome> {
-    let project = find_project(context, project)?;
+pub use first_steps::describe_first_step;
+
+pub fn run(
+    context: &CommandContext,
+    project: Option<&Path>,
+    all_projects: bool,
+) -> Result<Outcome> {
+    let project = if all_projects { None } else { find_project(context, project)? };
     if first_steps::is_home_empty(context) {
         return first_steps::run(context);
     }
