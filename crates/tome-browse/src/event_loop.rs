@@ -114,7 +114,15 @@ struct EventLoop<'a> {
 impl EventLoop<'_> {
     /// Takes the next input, and those that have arrived meanwhile, and draws.
     fn step(&mut self, browser: &mut Browser, permits: &mpsc::Sender<()>) -> io::Result<()> {
-        let Ok(first) = self.inputs.recv() else {
+        let first = match browser.refresh_delay() {
+            Some(delay) => match self.inputs.recv_timeout(delay) {
+                Err(mpsc::RecvTimeoutError::Timeout) => Ok(Input::Refresh),
+                Err(mpsc::RecvTimeoutError::Disconnected) => Err(mpsc::RecvError),
+                Ok(input) => Ok(input),
+            },
+            None => self.inputs.recv(),
+        };
+        let Ok(first) = first else {
             self.exit = Some(BrowseExit::Stopped);
             return Ok(());
         };

@@ -83,6 +83,8 @@ pub struct ListPage {
     pub has_more: bool,
     /// Something to know about the answer, such as an index that is being built.
     pub notice: String,
+    /// Whether an index is being built, so that the answer may soon be another one.
+    pub is_behind: bool,
 }
 
 /// A level of the contents: the children of a node.

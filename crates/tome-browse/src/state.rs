@@ -1,6 +1,8 @@
 //! The state of the browser. [`Browser::update`] changes it and returns the effects that the event loop
 //! carries out; it neither draws nor waits.
 
+use std::time::Duration;
+
 use ratatui::crossterm::event::KeyEvent;
 use tome_terminal::Highlighter;
 
@@ -16,6 +18,9 @@ use crate::text::Theme;
 
 /// Agents to filter by, as far as they were seen.
 const AGENTS_MAX: usize = 12;
+/// A list that is behind is requested again after this time, then after twice as long, and so on.
+const REFRESH_DELAY: Duration = Duration::from_millis(500);
+const REFRESH_DOUBLINGS_MAX: u32 = 5;
 
 /// How the browser begins.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +53,8 @@ pub enum Input {
         /// Whether something may have changed.
         is_changed: bool,
     },
+    /// The time after which a list that is behind is requested again has passed.
+    Refresh,
     /// The process is told to end.
     Stop,
 }
@@ -142,6 +149,12 @@ pub struct Browser {
     pub(crate) agents: Vec<String>,
     limit: usize,
     numbers: RequestNumbers,
+    /// Whether an index was being built when the list was answered.
+    is_behind: bool,
+    /// How often the list was requested again for that reason.
+    refreshes: u32,
+    /// The query of the list that is shown.
+    shown_query: Option<ListQuery>,
 }
 
 impl Browser {
@@ -166,6 +179,9 @@ impl Browser {
             agents: Vec::new(),
             limit: PAGE_ITEMS,
             numbers: RequestNumbers::default(),
+            is_behind: false,
+            refreshes: 0,
+            shown_query: None,
         };
         let first = browser.request_list();
         (browser, vec![first])
@@ -190,10 +206,23 @@ impl Browser {
                 self.choose_preview()
             }
             Input::Answer(request, answer) => self.apply_answer(&request, answer),
-            Input::Returned { is_changed } if is_changed => vec![self.request_list()],
+            Input::Returned { is_changed } if is_changed => {
+                self.refreshes = 0;
+                vec![self.request_list()]
+            }
             Input::Returned { .. } => Vec::new(),
+            Input::Refresh => {
+                self.refreshes = self.refreshes.saturating_add(1);
+                vec![self.request_list()]
+            }
             Input::Stop => vec![Effect::Exit(BrowseExit::Stopped)],
         }
+    }
+
+    /// How long to wait for other input before [`Input::Refresh`]; `None` if the list is complete.
+    pub fn refresh_delay(&self) -> Option<Duration> {
+        let is_due = self.is_behind && self.page == Page::Search && !self.is_searching();
+        is_due.then(|| REFRESH_DELAY * 2_u32.pow(self.refreshes.min(REFRESH_DOUBLINGS_MAX)))
     }
 
     /// Whether the newest list has not arrived yet.
@@ -253,6 +282,7 @@ impl Browser {
     /// Requests the list from its beginning, because words or filters have changed.
     pub(crate) fn search_again(&mut self) -> Vec<Effect> {
         self.limit = PAGE_ITEMS;
+        self.refreshes = 0;
         vec![self.request_list()]
     }
 
@@ -364,6 +394,19 @@ impl Browser {
     }
 
     fn show_list(&mut self, page: ListPage, query: &ListQuery) -> Vec<Effect> {
+        self.is_behind = page.is_behind;
+        // What is found no longer may only have left the index for a moment: a note that was edited.
+        let is_same = self
+            .shown_query
+            .as_ref()
+            .is_some_and(|shown| shown.words == query.words && shown.filters == query.filters);
+        if is_same && page.is_behind && page.items.len() < self.hits.items.len() {
+            if self.page == Page::Search {
+                self.notice = page.notice;
+            }
+            return Vec::new();
+        }
+        self.shown_query = Some(query.clone());
         for item in &page.items {
             let is_new = !item.agent.is_empty() && !self.agents.contains(&item.agent);
             if is_new && self.agents.len() < AGENTS_MAX {

@@ -228,3 +228,35 @@ fn a_paste_is_one_line() {
     browser.update(Input::Paste("fix\nthe\tlexer\u{1b}[2J".to_owned()));
     assert_eq!(browser.search.text(), "fix the lexer\u{fffd}[2J");
 }
+
+/// A note that was edited leaves the index for a moment.
+#[test]
+fn a_list_that_is_behind_is_kept_and_requested_again() {
+    let mut browser = listed();
+    let request = last_request(&type_text(&mut browser, "lexer"));
+    answer_list(&mut browser, request, vec![note(), hit("#7")]);
+    assert_eq!(browser.refresh_delay(), None);
+    let request = last_request(&browser.update(Input::Returned { is_changed: true }));
+    let behind = ListPage {
+        kind: ListKind::Hits,
+        notice: "indexing 2 events".to_owned(),
+        is_behind: true,
+        ..ListPage::default()
+    };
+    let page = BrowseAnswer::List(behind.clone());
+    browser.update(Input::Answer(request, Ok(page.clone())));
+    assert_eq!((browser.hits.items.len(), browser.notice.as_str()), (2, "indexing 2 events"));
+    let first = browser.refresh_delay().unwrap();
+    let request = last_request(&browser.update(Input::Refresh));
+    assert_eq!(browser.refresh_delay(), None, "an answer is on its way");
+    browser.update(Input::Answer(request, Ok(page)));
+    assert!(browser.refresh_delay().unwrap() > first);
+    let request = last_request(&browser.update(Input::Refresh));
+    answer_list(&mut browser, request, vec![hit("#7")]);
+    assert_eq!((browser.hits.items.len(), browser.notice.as_str()), (1, ""));
+    assert_eq!(browser.refresh_delay(), None);
+    // Another query shows what it found, complete or not.
+    let request = last_request(&type_text(&mut browser, "s"));
+    browser.update(Input::Answer(request, Ok(BrowseAnswer::List(behind))));
+    assert_eq!(browser.hits.items.len(), 0);
+}

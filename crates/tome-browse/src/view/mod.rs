@@ -52,13 +52,20 @@ fn draw_rule(frame: &mut Frame<'_>, areas: Areas, browser: &Browser) {
 
 fn draw_preview(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     let preview = &browser.preview;
-    for (line, row) in preview.lines.iter().skip(preview.first_shown).zip(area.rows()) {
-        frame.render_widget(line, row);
-    }
     let below = preview.lines.len().saturating_sub(preview.first_shown + usize::from(area.height));
+    let more = if below > 0 { format!(" {below} more ") } else { String::new() };
+    let width = u16::try_from(more.len()).unwrap_or(area.width).min(area.width);
+    for (line, row) in preview.lines.iter().skip(preview.first_shown).zip(area.rows()) {
+        let room = usize::from(area.width - width);
+        if below > 0 && row.bottom() == area.bottom() && line.width() > room {
+            let parts: Vec<(String, Style)> =
+                line.spans.iter().map(|span| (span.content.to_string(), span.style)).collect();
+            frame.render_widget(fit_spans(&parts, room), row);
+        } else {
+            frame.render_widget(line, row);
+        }
+    }
     if below > 0 {
-        let more = format!(" {below} more ");
-        let width = u16::try_from(more.len()).unwrap_or(area.width).min(area.width);
         let corner = Rect::new(area.right() - width, area.bottom() - 1, width, 1);
         frame.render_widget(Span::styled(more, browser.theme().dim()), corner);
     }

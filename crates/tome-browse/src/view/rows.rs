@@ -126,7 +126,8 @@ fn draw_nothing(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
         lines.push("p in the list searches all projects".to_owned());
     }
     if is_filtered && browser.kind == ListKind::Hits {
-        lines.push("or change the filters above".to_owned());
+        let or = if lines.len() > 1 { "or " } else { "" };
+        lines.push(format!("{or}change the filters above"));
     }
     for (line, row) in lines.into_iter().zip(area.rows()) {
         frame.render_widget(Span::styled(format!("  {line}"), browser.theme().dim()), row);

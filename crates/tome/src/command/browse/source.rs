@@ -122,7 +122,7 @@ impl DaemonSource {
         let has_more = listed.total > items.len() as u64;
         let notice = listed.skipped.first().map(|store| format!("skipped: {store}"));
         let notice = notice.unwrap_or_default();
-        Ok(ListPage { kind: ListKind::Sessions, items, has_more, notice })
+        Ok(ListPage { kind: ListKind::Sessions, items, has_more, notice, is_behind: false })
     }
 
     fn list_notes(&self, scope: NotebookScope) -> Result<ListPage, Refusal> {
@@ -145,7 +145,7 @@ impl DaemonSource {
             0 => String::new(),
             more => format!("{} more: type to search", format_counted(more, "note", "notes")),
         };
-        Ok(ListPage { kind, items, has_more: false, notice })
+        Ok(ListPage { kind, items, has_more: false, notice, is_behind: false })
     }
 
     fn recall(&self, query: &ListQuery) -> Result<ListPage, Refusal> {
@@ -188,6 +188,7 @@ impl DaemonSource {
             page.items.extend(answer.hits.iter().map(|hit| hit_item(&screen, hit)));
             page.has_more = answer.more > 0;
             page.notice = index_notice(&answer);
+            page.is_behind = answer.behind > 0;
             let is_done = answer.hits.is_empty() || !page.has_more;
             if is_done || page.items.len() >= query.limit {
                 return Ok(page);
