@@ -124,5 +124,39 @@ fn write_pages(command: &Command, folder: &Path) -> Result<()> {
 fn render_page(command: &Command) -> Result<String> {
     let mut page = Vec::new();
     clap_mangen::Man::new(command.clone()).render(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).replace(EXTRA_SECTION, EXAMPLES_SECTION))
+    Ok(keep_example_lines(&String::from_utf8_lossy(&page)))
+}
+
+/// Gives the examples of a page a section of their own, in which lines are neither filled nor adjusted.
+fn keep_example_lines(page: &str) -> String {
+    let Some((before, rest)) = page.split_once(EXTRA_SECTION) else { return page.to_owned() };
+    let is_end = |line: &&str| line.trim().is_empty() || line.starts_with('.');
+    let examples: String = rest.split_inclusive('\n').take_while(|line| !is_end(line)).collect();
+    let after = rest.get(examples.len()..).unwrap_or_default();
+    format!("{before}{EXAMPLES_SECTION}.nf\n{examples}.fi\n{after}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_of_manual_pages_keep_their_lines() {
+        let mut command = Cli::build_manual_command().disable_help_subcommand(true);
+        command.build();
+        for name in ["recall", "backup", "projects"] {
+            let below = command.find_subcommand(name).unwrap();
+            let page = render_page(below).unwrap();
+            let (_, rest) = page.split_once(".SH EXAMPLES\n.nf\n").unwrap();
+            let (examples, rest) = rest.split_once(".fi\n").unwrap();
+            let is_command = |line: &str| line.starts_with("  tome ");
+            assert!(examples.lines().count() > 2, "{page}");
+            assert!(
+                examples.lines().all(|line| is_command(line) || line.starts_with("   ")),
+                "{page}"
+            );
+            assert!(!rest.lines().any(is_command), "{page}");
+        }
+        assert_eq!(keep_example_lines(".SH NAME\nx\n"), ".SH NAME\nx\n");
+    }
 }
