@@ -5,6 +5,9 @@ use std::io::{self, Write};
 use crate::layout::display_width;
 use crate::output::known_width;
 
+/// Columns before a word that is too long for a line, if lines are indented.
+const INDENT_MIN: usize = 2;
+
 /// Wraps every line that is wider than the terminal; the lines that continue it are indented. Styles take
 /// no columns. A word that is longer than a line stays whole, so that paths can be copied.
 pub struct WrappedWriter<W: Write> {
@@ -68,6 +71,8 @@ fn wrap_styled(line: &str, indent: usize, width: usize) -> String {
         // A word that a line of its own would not move to the left stays.
         let gains = has_word && used + 1 > indent;
         if gains && columns > 0 && used + 1 + columns > width {
+            // A long path begins further to the left rather than not to fit.
+            let indent = indent.min(width.saturating_sub(columns).max(INDENT_MIN));
             text.truncate(text.trim_end_matches(' ').len());
             text.push('\n');
             text.push_str(&" ".repeat(indent));
@@ -118,6 +123,11 @@ mod tests {
         assert_eq!(
             wrap("home     /a/path/that/is/long and\n", Some(20)),
             "home     /a/path/that/is/long\n         and\n"
+        );
+        // A path begins further to the left if it fits there.
+        assert_eq!(
+            wrap("notes    in Tome's home /a/path/that/is/long\n", Some(26)),
+            "notes    in Tome's home\n      /a/path/that/is/long\n"
         );
     }
 }

@@ -8,7 +8,7 @@ use tome_terminal::format_ago;
 
 use super::CommandContext;
 use super::doctor_check::{DoctorCheck, bad, good, warning};
-use super::setup::build_environment;
+use super::setup::{build_environment, check_program_name};
 use super::status::{DaemonState, StatusReport};
 use crate::connect::StartPolicy;
 use crate::setup::integration::{
@@ -28,6 +28,10 @@ pub(super) fn check_agents(context: &CommandContext, report: &StatusReport) -> V
         Ok(environment) => environment,
         Err(error) => return vec![warning(CHECK_NAME, error.to_string(), "set HOME")],
     };
+    if let Err(refusal) = check_program_name(&environment) {
+        let advice = refusal.hint.clone().unwrap_or_default();
+        return vec![warning(CHECK_NAME, refusal.to_string(), &advice)];
+    }
     let book = match UndoJournal::open(context.settings.home.root()) {
         Ok(book) => book,
         Err(error) => {
@@ -61,12 +65,13 @@ fn check_agent(
     let title = client.title;
     let mend = format!("run `tome setup --agent {}`", client.name);
     let refused = files.iter().find_map(|file| match &file.action {
-        PlannedEdit::Refuse(error) => Some(error.to_string()),
+        PlannedEdit::Refuse(error) => Some((file, error.cause())),
         _ => None,
     });
-    if let Some(error) = refused {
+    if let Some((file, cause)) = refused {
         let advice = format!("fix that file, then {mend}");
-        return vec![bad(CHECK_NAME, format!("{title}: {error}"), &advice)];
+        let path = environment.display_path(&file.path);
+        return vec![bad(CHECK_NAME, format!("{title}: {path}: {cause}"), &advice)];
     }
     if !files.iter().any(FilePlan::is_installed) {
         return vec![check_project_integration(context, client, report)];

@@ -83,6 +83,14 @@ impl SetupError {
         }
     }
 
+    /// Why it was not written.
+    pub fn cause(&self) -> String {
+        match self {
+            Self::Text { cause, .. } => cause.to_string(),
+            Self::Disk { cause, .. } => cause.to_string(),
+        }
+    }
+
     fn disk(path: &std::path::Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.display().to_string();
         move |cause| Self::Disk { path, cause }

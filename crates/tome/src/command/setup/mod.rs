@@ -98,7 +98,7 @@ fn resolve_launch(
 
 /// Refuses a program of another name: its entries in the agents' settings could not be told from those
 /// of other programs, and `tome setup --undo` would leave them.
-fn check_program_name(environment: &Environment<'_>) -> Result<()> {
+pub fn check_program_name(environment: &Environment<'_>) -> Result<(), CommandError> {
     let program = Path::new(&environment.launch.program);
     if program.file_stem().is_some_and(|name| name == "tome") {
         return Ok(());
@@ -107,7 +107,8 @@ fn check_program_name(environment: &Environment<'_>) -> Result<()> {
     let refusal = CommandError::bad_input(format!(
         "this program is called {name}; agents can only run `tome`"
     ));
-    Err(refusal.with_hint("rename it to tome, or make a link of that name and run that").into())
+    let hint = "rename it to tome, or put a link of that name into a folder on PATH and run `tome`";
+    Err(refusal.with_hint(hint))
 }
 
 /// Looks up agents by name; `None` if no names were given.
