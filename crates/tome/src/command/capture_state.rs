@@ -70,6 +70,17 @@ fn describe_pause(pause: Pause, now: Millis) -> String {
     }
 }
 
+/// Why sessions in this folder are not recorded now, and what to do about it; `None` if they are.
+pub fn describe_gap(context: &CommandContext, now: Millis) -> Option<(String, &'static str)> {
+    if let Some(pause) = Pauses::read(&context.settings.home).find(now) {
+        let found = format!("{}: nothing is recorded", describe_pause(pause, now));
+        return Some((found, "run `tome unpause` to record again"));
+    }
+    let found = "this folder is ignored: its sessions are not recorded".to_owned();
+    let advice = "see capture.ignore (`tome config`) and .tomeignore, if that is not intended";
+    ignored_here(context).1.then_some((found, advice))
+}
+
 /// Prints a line if something is not recorded.
 pub fn print_line(
     out: &mut dyn Write,

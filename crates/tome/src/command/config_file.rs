@@ -13,6 +13,10 @@ use crate::cli::config::ConfigChange;
 use crate::config::SETTING_KEYS;
 use crate::setup::disk;
 
+/// Settings that hooks and commands read each time, and the daemon too if it uses them.
+const APPLIED_AT_ONCE: [&str; 5] =
+    ["capture.ignore", "daemon.autostart", "daemon.endpoint", "inject.", "mcp.toolsets"];
+
 pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
     let (name, value) = match change {
         ConfigChange::Set { key, value } => (key.as_str(), Some(value.trim())),
@@ -51,7 +55,8 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
         |value| format!("{name} = {value}"),
     );
     writeln!(out, "{change_text}  {DIM}{}{RESET}", context.shorten_path(file))?;
-    if context.connector.daemon_pid().is_some() {
+    let is_daemon_setting = !APPLIED_AT_ONCE.iter().any(|applied| name.starts_with(applied));
+    if is_daemon_setting && context.connector.daemon_pid().is_some() {
         writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{RESET}")?;
     }
     Ok(Outcome::Done)

@@ -8,13 +8,13 @@ use std::sync::Arc;
 use anyhow::Result;
 use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
-use tome_model::{Scope, SystemClock};
+use tome_model::{Clock, Scope, SystemClock};
 use tome_proto::v1;
 use tome_terminal::{DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_counted};
 
 use super::doctor_check::{CheckVerdict, DoctorCheck, bad, good, warning};
 use super::status::{DaemonState, collect_status};
-use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
+use super::{CommandContext, Outcome, capture_state, coverage, index_status, merge_sessions};
 use crate::connect::{StartPolicy, is_older_version};
 use crate::platform;
 
@@ -64,6 +64,7 @@ fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
     checks.extend(check_permissions(context));
     checks.extend(check_store_mode(context));
     checks.extend(check_notes(context));
+    checks.extend(check_capture(context));
     let report = collect_status(context, StartPolicy::Never)?;
     checks.push(check_daemon(&report.daemon));
     if matches!(report.daemon, DaemonState::NotRunning) {
@@ -235,6 +236,12 @@ fn check_store_mode(context: &CommandContext) -> Option<DoctorCheck> {
 
 /// Checks the notebook of the current project, and warns about notes in the home that a `.memory/`
 /// folder in the repository hides.
+/// Whether something keeps sessions from being recorded.
+fn check_capture(context: &CommandContext) -> Option<DoctorCheck> {
+    let (found, advice) = capture_state::describe_gap(context, SystemClock.now())?;
+    Some(warning("capture", found, advice))
+}
+
 fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
     // With a remote daemon the notes are on its machine.
     if context.settings.daemon_endpoint.is_some() {

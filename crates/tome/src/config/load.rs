@@ -241,6 +241,13 @@ impl Config {
         }
     }
 
+    /// The config file, if it may change this setting while a process runs.
+    fn find_changeable_file(&self, name: &str) -> Option<PathBuf> {
+        let origin = self.values.get(name).map(|(_, origin)| origin);
+        let is_fixed = matches!(origin, Some(SettingOrigin::Variable(_) | SettingOrigin::Flag));
+        self.file.clone().filter(|_| !is_fixed)
+    }
+
     /// Returns the typed settings. Every value was validated when it was set.
     pub fn to_settings(&self) -> Settings {
         let mut settings = self.to_hook_settings();
@@ -271,6 +278,7 @@ impl Config {
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
             ignore: text("capture.ignore").to_owned(),
+            ignore_file: self.find_changeable_file("capture.ignore"),
             transcripts: capture::transcript_settings(&text),
             notes: NotebookRules {
                 facts_bytes_max: text("notes.facts_max_bytes")

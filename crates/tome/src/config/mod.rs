@@ -21,6 +21,7 @@ pub use load::{Config, ConfigError, ConfigFlags, SettingOrigin};
 pub use value::{EmbedProvider, SummarizerKind};
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use tome_contents::ContentsSettings;
@@ -54,6 +55,8 @@ pub struct Settings {
     pub redact: Vec<CustomPattern>,
     /// Paths that are not recorded, separated by commas.
     pub ignore: String,
+    /// The config file that may change `ignore` while the daemon runs.
+    pub ignore_file: Option<PathBuf>,
     pub transcripts: TranscriptSettings,
     pub notes: NotebookRules,
     pub contents: ContentsSettings,
@@ -113,6 +116,23 @@ pub struct InjectSettings {
     pub overview_rounds: u32,
 }
 
+impl Settings {
+    /// The ignored paths as the config file has them now. A daemon runs on while the file is edited,
+    /// and must not store what hooks leave out.
+    pub fn current_ignore(&self) -> String {
+        let Some(file) = self.ignore_file.as_deref().filter(|file| file.is_file()) else {
+            return self.ignore.clone();
+        };
+        let flags = ConfigFlags {
+            home: Some(self.home.root().to_path_buf()),
+            config: Some(file.to_path_buf()),
+            set: Vec::new(),
+        };
+        let config = Config::load(&flags, &|_| None);
+        config.map_or_else(|_| self.ignore.clone(), |config| config.to_hook_settings().ignore)
+    }
+}
+
 impl InjectSettings {
     /// Whether any kind of injection is enabled.
     pub fn is_any_enabled(&self) -> bool {
@@ -138,4 +158,32 @@ pub struct SummarizerSettings {
     pub daily_tokens: u64,
     /// Timeout of a call.
     pub timeout: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_running_process_sees_what_is_ignored_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("config.toml");
+        let load = |set: &[&str]| {
+            let flags = ConfigFlags {
+                home: Some(folder.path().join("home")),
+                config: Some(file.clone()),
+                set: set.iter().map(|one| (*one).to_owned()).collect(),
+            };
+            Config::load(&flags, &|_| None).unwrap().to_settings()
+        };
+        let write = |text: &str| std::fs::write(&file, text).unwrap();
+        write("[inject]\nenabled = true\n");
+        let (settings, fixed) = (load(&[]), load(&["capture.ignore=*.pem"]));
+        assert_eq!(settings.current_ignore(), "");
+        write("[capture]\nignore = [\"~/private/\"]\n");
+        assert_eq!(settings.current_ignore(), "~/private/");
+        assert_eq!(fixed.current_ignore(), "*.pem", "flags come before the file");
+        std::fs::remove_file(&file).unwrap();
+        assert_eq!(settings.current_ignore(), "", "what the process began with");
+    }
 }

@@ -128,7 +128,7 @@ fn read_transcript(
         only: Some((session.agent.clone(), session.session.clone())),
         target: &mut target,
         sealer: daemon.engine.intake().sealer(),
-        rules: CaptureRules::read(&daemon.settings.home, &daemon.settings.ignore),
+        rules: CaptureRules::read(&daemon.settings.home, &daemon.settings.current_ignore()),
         progress: ProgressBar::hidden(),
     }
     .run()?;

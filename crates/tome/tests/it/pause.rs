@@ -33,6 +33,9 @@ fn a_paused_hook_records_nothing_and_prints_nothing() {
         let shown = world.tome(args).stdout;
         assert!(shown.contains("paused for 59 min, until "), "{args:?}: {shown}");
     }
+    let doctor = world.tome(&["doctor"]).stdout;
+    assert!(doctor.contains("nothing is recorded"), "{doctor}");
+    assert!(doctor.contains("run `tome unpause`"), "{doctor}");
     assert_eq!(world.tome(&["unpause"]).stdout, "recording again\n");
     assert_eq!(world.tome(&["unpause"]).stdout, "recording was not paused\n");
     let mut later: Value = serde_json::from_str(&prompt("after")).unwrap();
@@ -104,6 +107,14 @@ fn ignored_folders_are_silent_and_ignored_files_lose_their_content() {
     };
     assert!(shown(&app).stdout.contains("3 ignore rules apply"), "{:?}", shown(&app));
     assert!(shown(&inside).stdout.contains("this folder is ignored"), "{:?}", shown(&inside));
+    let doctor = World::run(world.command(&["doctor"]).current_dir(&inside), b"").stdout;
+    assert!(doctor.contains("warn  capture      this folder is ignored"), "{doctor}");
+    let set = world.tome(&["config", "set", "capture.ignore", "*.key"]);
+    assert!(set.code == 0 && !set.stdout.contains("tome stop"), "hooks apply it at once: {set:?}");
+    let stored = read_file(&world, "t5", cwd, &format!("{cwd}/server.key"));
+    assert!(stored.contains("[ignored path]") && !stored.contains("hunter2"), "{stored}");
+    let set = world.tome(&["config", "set", "store.idle_close", "1h"]);
+    assert!(set.stdout.contains("takes effect when the daemon restarts"), "{set:?}");
     world.write("config.toml", "[capture]\nignore = [\"{a\"]\n");
     assert!(world.tome(&["events"]).stderr.contains("capture.ignore"));
 }
