@@ -41,7 +41,7 @@ pub use merge_sessions::{MergedSession, MergedSessions};
 pub use notebooks::{MovedNotes, NotebookOwner, Notebooks};
 pub use pauses::{Pause, Pauses};
 pub use project::{ProjectLocation, locate_project, project_folder_name};
-pub use project_changes::KnownProject;
+pub use project_changes::{KnownProject, NoteRests, find_note_rests};
 pub use project_file::project_record_extends;
 pub use projection::{Projection, ProjectionReport, follow_outbox};
 pub use projects::{Projects, resolve_project_root};

@@ -94,13 +94,13 @@ impl Projects {
             && !name.starts_with(['.', '-', '~']);
         if !is_plain {
             let shown = truncate_to(name, 80);
-            let problem = format!("{shown:?} cannot be a name: use letters and digits, and no /");
+            let problem = format!("{shown:?} is not possible: use letters and digits, and no /");
             return Err(InvalidInput::invalid("name", problem).into());
         }
         if let Some(other) =
             self.list().into_iter().find(|one| one.name == name && one.root != root)
         {
-            let problem = format!("{name:?} is the name of {}", other.folder);
+            let problem = format!("{name:?} is already that of {}", other.folder);
             return Err(InvalidInput::invalid("name", problem).into());
         }
         self.change(root, |entry| entry.record.name = Some(name.to_owned()))
@@ -150,17 +150,25 @@ impl Projects {
         Ok(kept)
     }
 
-    /// Removes a project that holds nothing. The caller has checked its store.
-    pub fn remove_empty(&self, root: &str) -> Result<(), HomeError> {
+    /// Removes a project that holds no event and no note. The caller has checked its store. Where the
+    /// history of deleted notes is left, the folder is set aside; returns where it is kept.
+    pub fn remove_empty(&self, root: &str) -> Result<Option<PathBuf>, HomeError> {
         let Some(entry) = self.lock().projects.get(root).cloned() else {
             return Err(unknown_project_error(root));
         };
-        if has_notes(&entry.folder) {
-            return Err(InvalidInput::invalid("project", "it has notes").into());
-        }
-        std::fs::remove_dir_all(&entry.folder).map_err(HomeError::file("remove", &entry.folder))?;
+        let kept = match find_note_rests(&entry.folder) {
+            NoteRests::Notes => {
+                return Err(InvalidInput::invalid("project", "it has notes").into());
+            }
+            NoteRests::History => Some(self.set_aside(&entry.folder)?),
+            NoteRests::Nothing => {
+                std::fs::remove_dir_all(&entry.folder)
+                    .map_err(HomeError::file("remove", &entry.folder))?;
+                None
+            }
+        };
         self.lock().projects.remove(root);
-        Ok(())
+        Ok(kept)
     }
 
     fn change(&self, root: &str, change: impl FnOnce(&mut ProjectEntry)) -> Result<(), HomeError> {
@@ -262,13 +270,43 @@ fn unknown_project_error(root: &str) -> HomeError {
     HomeError::NotFound(format!("there is no project {}", truncate_to(root, 200)))
 }
 
-/// Whether a project's folder in the home holds notes.
-pub(crate) fn has_notes(folder: &Path) -> bool {
+/// What is left of a project's notebook in the home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoteRests {
+    /// No note, and none that was deleted.
+    Nothing,
+    /// The history of notes that were deleted or are in the repository, or files of sessions.
+    History,
+    /// Notes.
+    Notes,
+}
+
+/// Finds what is left of the notebook in a project's folder. Its index alone is no note.
+pub fn find_note_rests(folder: &Path) -> NoteRests {
     let entries = std::fs::read_dir(layout::notebook_dir(folder)).into_iter().flatten().flatten();
-    entries.into_iter().any(|entry| {
+    let mut rests = match holds_no_file(&layout::sessions_dir(folder)) {
+        true => NoteRests::Nothing,
+        false => NoteRests::History,
+    };
+    for entry in entries {
         let name = entry.file_name();
-        !name.to_string_lossy().starts_with('.') || name == ".history"
-    })
+        match name.to_string_lossy().as_ref() {
+            "MEMORY.md" => {}
+            ".history" | ".moved" => rests = NoteRests::History,
+            name if name.starts_with('.') => {}
+            _ if holds_no_file(&entry.path()) => {}
+            _ => return NoteRests::Notes,
+        }
+    }
+    rests
+}
+
+/// Whether a path is missing, or a folder without any file below it.
+fn holds_no_file(path: &Path) -> bool {
+    match std::fs::read_dir(path) {
+        Ok(entries) => entries.flatten().all(|entry| holds_no_file(&entry.path())),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Gives every project without a name the shortest end of its path that no other one has.

@@ -28,6 +28,7 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
         None | Some(ProjectChange::List) => list_projects(context),
         Some(ProjectChange::Rename { project, name }) => {
             let project = find_project(context, project)?;
+            refuse_taken_name(context, &project, name)?;
             change_project(context, &project, Change::NewName(name.clone()))?;
             // Its own name is as long as it takes to be unique.
             let name = ProjectNames::load(context).name(&project.root);
@@ -54,10 +55,34 @@ pub fn run(context: &CommandContext, args: &ProjectsArgs) -> Result<Outcome> {
             if project.events > 0 || project.has_notes {
                 return Err(refuse_removal(context, &project).into());
             }
-            change_project(context, &project, Change::Remove(true))?;
-            report_change(context, &project, &format!("{} removed: it held nothing", project.name))
+            let removed = change_project(context, &project, Change::Remove(true))?;
+            let text = match removed.kept.as_str() {
+                "" => format!("{} removed: it held nothing", project.name),
+                kept => {
+                    let kept = context.shorten_path(Path::new(kept));
+                    format!(
+                        "{} removed; what its notes left behind is kept in {kept}",
+                        project.name
+                    )
+                }
+            };
+            report_change(context, &project, &text)
         }
     }
+}
+
+/// Refuses a name that another project has.
+fn refuse_taken_name(
+    context: &CommandContext,
+    project: &v1::KnownProject,
+    name: &str,
+) -> Result<(), CommandError> {
+    let known = Projects::load(&context.settings.home).list();
+    let Some(other) = known.iter().find(|one| one.name == name && one.root != project.root) else {
+        return Ok(());
+    };
+    let folder = context.shorten_path(Path::new(&other.folder));
+    Err(CommandError::bad_input(format!("{name:?} is already the name of {folder}")))
 }
 
 fn refuse_removal(context: &CommandContext, project: &v1::KnownProject) -> CommandError {

@@ -1,10 +1,11 @@
 //! The gRPC service for projects.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tome_home::{HomeError, KnownProject, catch_up_session_stats, layout};
+use tome_home::{HomeError, KnownProject, NoteRests, catch_up_session_stats, find_note_rests};
 use tome_ledger::disk_bytes;
 use tome_model::InvalidInput;
 use tome_proto::v1;
@@ -77,7 +78,7 @@ struct StoredProject {
 fn list_projects(daemon: &Daemon) -> Vec<v1::KnownProject> {
     let stores = daemon.engine.stores();
     let mut stored: HashMap<String, StoredProject> = HashMap::new();
-    let mut problems: HashMap<std::path::PathBuf, String> = HashMap::new();
+    let mut problems: HashMap<PathBuf, String> = HashMap::new();
     for path in stores.list_paths() {
         let was_open = stores.is_open(&path);
         let read = stores.open(&path).and_then(|store| {
@@ -118,7 +119,7 @@ fn list_projects(daemon: &Daemon) -> Vec<v1::KnownProject> {
 fn to_wire(project: KnownProject, found: &StoredProject, problem: String) -> v1::KnownProject {
     v1::KnownProject {
         disk_bytes: disk_bytes(&project.home_folder),
-        has_notes: has_notes(&project),
+        has_notes: find_note_rests(&project.home_folder) == NoteRests::Notes,
         root: project.root,
         name: project.name,
         folder: project.folder,
@@ -129,10 +130,6 @@ fn to_wire(project: KnownProject, found: &StoredProject, problem: String) -> v1:
         last_at_ms: found.last_at_ms,
         problem,
     }
-}
-
-fn has_notes(project: &KnownProject) -> bool {
-    layout::notebook_dir(&project.home_folder).exists()
 }
 
 fn change_project(
@@ -152,7 +149,13 @@ fn change_project(
                 kept: merged.kept.display().to_string(),
             });
         }
-        Some(Change::Remove(true)) => remove_project(daemon, root)?,
+        Some(Change::Remove(true)) => {
+            let kept = remove_project(daemon, root)?;
+            return Ok(v1::ChangeProjectResponse {
+                kept: kept.map(|folder| folder.display().to_string()).unwrap_or_default(),
+                ..v1::ChangeProjectResponse::default()
+            });
+        }
         Some(Change::Remove(false)) | None => {
             return Err(InvalidInput::Missing { field: "change" }.into());
         }
@@ -160,8 +163,8 @@ fn change_project(
     Ok(v1::ChangeProjectResponse::default())
 }
 
-/// Removes a project that holds no event and no note.
-fn remove_project(daemon: &Daemon, root: &str) -> Result<(), HomeError> {
+/// Removes a project that holds no event and no note. Returns where the rest of its folder is kept.
+fn remove_project(daemon: &Daemon, root: &str) -> Result<Option<PathBuf>, HomeError> {
     let stores = daemon.engine.stores();
     let project = list_projects(daemon).into_iter().find(|project| project.root == root);
     let Some(project) = project else {

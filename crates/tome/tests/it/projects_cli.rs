@@ -129,6 +129,30 @@ fn only_empty_projects_are_removed_and_errors_are_json() {
     assert_eq!((usage.code, error["error"].is_string()), (2, true), "{usage:?}");
 }
 
+#[test]
+fn a_project_whose_notes_were_deleted_can_be_removed() {
+    let world = world();
+    let folder = world.folder("empty");
+    note(&world, &folder, "- Parser: hand-written");
+    let refused = world.tome(&["projects", "rm", "empty"]);
+    assert!(refused.code == 2 && refused.stderr.contains("empty holds notes"), "{refused:?}");
+    let ran = tome_in(&world, &folder, &["memory", "delete", "facts/project.md"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let removed = world.tome(&["projects", "rm", "empty"]);
+    assert_eq!((removed.code, removed.stderr.as_str()), (0, ""), "{removed:?}");
+    assert!(removed.stdout.contains("is kept in "), "{removed:?}");
+    assert_eq!(projects(&world).len(), 0);
+    let kept = std::fs::read_dir(world.home().join("merged")).unwrap();
+    let history = kept.flatten().next().unwrap().path().join("memory/.history/history.jsonl");
+    assert!(std::fs::read_to_string(history).unwrap().contains("hand-written"));
+    let taken = world.folder("taken");
+    ingest(&world, "e1", &taken, "words", 0);
+    ingest(&world, "e2", &world.folder("other"), "words", 1);
+    let ran = world.tome(&["projects", "rename", "other", "taken"]);
+    let refusal = format!("error: \"taken\" is already the name of {}\n", taken.display());
+    assert_eq!((ran.code, ran.stderr.as_str()), (2, refusal.as_str()));
+}
+
 /// In a repository, a mistyped name must not stand for the repository's own project.
 #[test]
 fn a_mistyped_project_is_refused_by_every_command() {
