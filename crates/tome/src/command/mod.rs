@@ -102,6 +102,10 @@ pub fn run() -> ExitCode {
     if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
         tome_terminal::set_width(columns);
     }
+    // Help and errors of the command line are printed before it has been parsed.
+    if is_color_refused(std::env::args_os()) {
+        anstream::ColorChoice::Never.write_global();
+    }
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -221,8 +225,25 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
 }
 
-/// The refusal of `--project` before a command, which would not see it.
-fn refuse_project(command: &Command, project: &Path) -> CommandError {
+/// Whether the command line says `--color never`, however wrong the rest of it is.
+fn is_color_refused(args: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let args: Vec<_> = args.take_while(|arg| arg != "--").collect();
+    let is_pair =
+        |pair: &[std::ffi::OsString]| matches!(pair, [a, b] if a == "--color" && b == "never");
+    args.windows(2).any(is_pair) || args.iter().any(|arg| arg == "--color=never")
+}
+
+/// The flag that selects the projects of the overview, as it was typed.
+fn overview_flag(cli: &Cli) -> Option<String> {
+    let quote = |project: &Path| shell_word::quote_shell(&project.to_string_lossy());
+    match &cli.project {
+        Some(project) => Some(format!("--project {}", quote(project))),
+        None => cli.all_projects.then(|| "--all-projects".to_owned()),
+    }
+}
+
+/// The refusal of a flag of the overview before a command, which would not see it.
+fn refuse_flag(command: &Command, flag: &str) -> CommandError {
     let name = format!("{command:?}");
     let name = name.split(['(', ' ']).next().unwrap_or_default().to_lowercase();
     let project = shell_word::quote_shell(&project.to_string_lossy());
@@ -363,5 +384,21 @@ fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         (_, Some(ClientError::Invalid(_))) => (2, None),
         _ if error.downcast_ref::<tome_model::InvalidInput>().is_some() => (2, None),
         _ => (1, None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colors_are_refused_before_the_command_line_is_parsed() {
+        let is_refused = |line: &str| is_color_refused(line.split(' ').map(Into::into));
+        for line in ["tome --color never bogus", "tome projects --color=never --help"] {
+            assert!(is_refused(line), "{line}");
+        }
+        for line in ["tome --color always x", "tome recall never", "tome recall -- --color never"] {
+            assert!(!is_refused(line), "{line}");
+        }
     }
 }
