@@ -51,6 +51,13 @@ pub struct Cli {
     // Needs its own id: clap propagates global options of subcommands (`--project` of `tome memory`) to the parent.
     #[arg(id = "overview_project", long = "project", value_name = "PROJECT")]
     pub project: Option<PathBuf>,
+    /// The overview of all projects
+    #[arg(
+        id = "overview_all_projects",
+        long = "all-projects",
+        conflicts_with = "overview_project"
+    )]
+    pub all_projects: bool,
     #[command(subcommand)]
     pub command: Option<Command>,
 }

@@ -145,8 +145,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         }
         _ => {}
     }
-    if let (Some(command), Some(project)) = (&cli.command, &cli.project) {
-        return Err(refuse_project(command, project).into());
+    if let Some(command) = &cli.command
+        && let Some(flag) = overview_flag(&cli)
+    {
+        return Err(refuse_flag(command, &flag).into());
     }
     let context = CommandContext::new(&cli.global)?;
     if let Some(Command::Config(args)) = &cli.command {
@@ -161,17 +163,17 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     if let Some(problem) = context.config.problems.first() {
         return Err(problem.clone().into());
     }
-    match cli.command {
-        None => overview::run(&context, cli.project.as_deref()),
-        Some(Command::Recall(args)) => recall::run(&context, &args),
-        Some(Command::Browse(args)) => browse::run(&context, &args),
-        Some(Command::Events(args)) => events::run(&context, &args),
-        Some(Command::Toc(args)) => toc::run(&context, &args),
     if let Some(command) = &cli.command
         && let Some(answer) = nothing_recorded::answer(&context, command)
     {
         return answer;
     }
+    match cli.command {
+        None => overview::run(&context, cli.project.as_deref(), cli.all_projects),
+        Some(Command::Recall(args)) => recall::run(&context, &args),
+        Some(Command::Browse(args)) => browse::run(&context, &args),
+        Some(Command::Events(args)) => events::run(&context, &args),
+        Some(Command::Toc(args)) => toc::run(&context, &args),
         Some(Command::Sessions(args)) => sessions::run(&context, &args),
         Some(Command::Read(args)) => read::run(&context, &args),
         Some(Command::Resume(args)) => resume::run(&context, &args),
@@ -246,9 +248,9 @@ fn overview_flag(cli: &Cli) -> Option<String> {
 fn refuse_flag(command: &Command, flag: &str) -> CommandError {
     let name = format!("{command:?}");
     let name = name.split(['(', ' ']).next().unwrap_or_default().to_lowercase();
-    let project = shell_word::quote_shell(&project.to_string_lossy());
-    CommandError::bad_input("--project comes after the command")
-        .with_hint(format!("tome {name} --project {project}"))
+    let word = flag.split(' ').next().unwrap_or(flag);
+    CommandError::bad_input(format!("{word} comes after the command"))
+        .with_hint(format!("tome {name} {flag}"))
 }
 
 /// Runs a read-only command (`recall`, `toc`, `memory`) from within a chat. Errors are printed, not

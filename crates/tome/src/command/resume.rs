@@ -96,10 +96,21 @@ fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
     format!("{when:<10}  {agent:<11}  {project}{title}{branch}")
 }
 
+/// Why a session has no command that continues it.
+fn explain_no_resume(session: &v1::Session) -> String {
+    let is_plain = session.id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+    let agent = one_line(&session.agent, 60);
+    if is_plain && !session.id.starts_with('-') {
+        format!("sessions of {agent} cannot be resumed")
+    } else {
+        format!("a session of {agent} with this id cannot be resumed: a shell may misread it")
+    }
+}
+
 /// Prints or runs the command that continues a session.
 pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> Result<Outcome> {
     if session.resume.is_empty() {
-        let message = format!("sessions of {} cannot be resumed", one_line(&session.agent, 60));
+        let message = explain_no_resume(session);
         let hint = format!("`tome read {}` opens the conversation", session.short_id);
         return Err(CommandError::failed(message).with_hint(hint).into());
     }

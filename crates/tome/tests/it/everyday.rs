@@ -182,6 +182,13 @@ fn the_overview_of_another_project() {
     let refused = world.tome(&["--project", "app", "sessions"]);
     assert_eq!(refused.code, 2);
     assert!(refused.stderr.contains("tome sessions --project app"), "{}", refused.stderr);
+    let inside = world.folder("app");
+    world.ingest(&event("here-1", inside.to_str().unwrap(), 90, &json!({"text": "Sort them."})));
+    let mut command = world.command(&["--all-projects"]);
+    let page = World::run(command.current_dir(&inside), b"").stdout;
+    assert!(page.contains("Sort them") && page.contains("3 projects"), "{page}");
+    let refused = world.tome(&["--all-projects", "sessions"]);
+    assert!(refused.stderr.contains("tome sessions --all-projects"), "{}", refused.stderr);
 }
 
 #[test]

@@ -53,8 +53,11 @@ pub fn run(context: &CommandContext, args: &ReadArgs) -> Result<Outcome> {
     let screen = Screen::new(context);
     let is_paged = !args.no_pager && tome_terminal::is_stdout_terminal();
     let cited = target.event.as_deref();
-    let page = render::render_session(&screen, &target.session, &chosen, cited, is_paged)?;
-    match pager::choose_pager(&|name| std::env::var(name).ok()).filter(|_| is_paged) {
+    let pager = pager::choose_pager(&|name| std::env::var(name).ok()).filter(|_| is_paged);
+    // Other pagers have other keys.
+    let has_keys = pager.as_ref().is_some_and(pager::Pager::is_less);
+    let page = render::render_session(&screen, &target.session, &chosen, cited, has_keys)?;
+    match pager {
         Some(pager) => pager.show(&page, PagerEnd::IfItFits)?,
         None => pager::print_plain(&page.text)?,
     }

@@ -38,7 +38,7 @@ pub fn choose_pager(env: &dyn Fn(&str) -> Option<String>) -> Option<Pager> {
 }
 
 impl Pager {
-    fn is_less(&self) -> bool {
+    pub fn is_less(&self) -> bool {
         self.program.rsplit('/').next().is_some_and(|name| name == "less")
     }
 

@@ -38,12 +38,12 @@ pub fn render_session(
     session: &v1::Session,
     turns: &[&ConversationTurn<'_>],
     cited: Option<&str>,
-    is_paged: bool,
+    has_keys: bool,
 ) -> Result<RenderedPage> {
     let mut page = Vec::new();
     write!(page, "{BOLD}{TURN_MARK}{RESET}")?;
     print_header(&mut page, screen, session, display_width(TURN_MARK))?;
-    if is_paged {
+    if has_keys {
         let keys = "n next prompt · N previous · q quit";
         writeln!(page, "{}", dim(keys))?;
     }

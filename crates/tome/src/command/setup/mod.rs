@@ -161,7 +161,11 @@ fn connect_agents(
     if !context.json {
         print::print_plan(environment, clients, &plan, args.diff)?;
     }
-    let go = is_work && confirm(args, context.json, choose_question(&plan))?;
+    let answer = confirm(args, context.json, is_work.then(|| choose_question(&plan)))?;
+    if answer == Confirmation::No {
+        return Ok(Outcome::Done);
+    }
+    let go = answer == Confirmation::Yes;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
@@ -198,18 +202,30 @@ fn choose_question(plan: &SetupPlan) -> &'static str {
     }
 }
 
-/// Whether to apply the changes: from the flags, or by asking on the terminal.
-fn confirm(args: &SetupArgs, json: bool, question: &str) -> Result<bool> {
-    if args.yes || args.dry_run {
-        return Ok(args.yes);
+/// Whether to apply changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Confirmation {
+    Yes,
+    No,
+    /// Nobody can be asked, or nothing is to be applied.
+    NotAsked,
+}
+
+/// Whether to apply the changes: from the flags, or by asking on the terminal. Without a question there
+/// is nothing to apply.
+fn confirm(args: &SetupArgs, json: bool, question: Option<&str>) -> Result<Confirmation> {
+    let Some(question) = question else { return Ok(Confirmation::NotAsked) };
+    if args.yes {
+        return Ok(Confirmation::Yes);
     }
-    if json || !io::stdin().is_terminal() || !tome_terminal::is_stdout_terminal() {
-        return Ok(false);
+    if args.dry_run || json || !io::stdin().is_terminal() || !tome_terminal::is_stdout_terminal() {
+        return Ok(Confirmation::NotAsked);
     }
     if ask_yes_no(question)? {
-        return Ok(true);
+        return Ok(Confirmation::Yes);
     }
-    Err(CommandError::failed("nothing was changed").into())
+    writeln!(tome_terminal::stdout(), "Nothing was changed.")?;
+    Ok(Confirmation::No)
 }
 
 fn confirmation_unavailable() -> CommandError {

@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_counted};
 
-use super::{confirm, confirmation_unavailable, print};
+use super::{Confirmation, confirm, confirmation_unavailable, print};
 use crate::cli::setup::SetupArgs;
 use crate::command::{CommandContext, Outcome};
 use crate::setup::integration::AgentIntegration;
@@ -26,7 +26,11 @@ pub fn run(
     if !context.json {
         print_undo_plan(environment, &all)?;
     }
-    let go = is_work && confirm(args, context.json, super::APPLY)?;
+    let answer = confirm(args, context.json, is_work.then_some(super::APPLY))?;
+    if answer == Confirmation::No {
+        return Ok(Outcome::Done);
+    }
+    let go = answer == Confirmation::Yes;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
