@@ -65,10 +65,11 @@ fn print_settings(
             continue;
         }
         shown += 1;
+        let is_default = value == key.default;
         let value = if value.is_empty() { "-" } else { value };
         writeln!(out)?;
         let label = format!("{BOLD}{}{RESET} = ", key.name);
-        let from = match (describe_origin(context, source), value == key.default) {
+        let from = match (describe_origin(context, source), is_default) {
             (from, true) => format!("({from})"),
             (from, false) if key.default.is_empty() => format!("({from}; default: none)"),
             (from, false) => format!("({from}; default: {})", key.default),
