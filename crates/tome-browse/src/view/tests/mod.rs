@@ -69,6 +69,7 @@ fn answer(request: &Request) -> BrowseAnswer {
             items: vec![hit("#12"), note(), hit("#40")],
             has_more: false,
             notice: "indexing 230 events".to_owned(),
+            is_behind: true,
         }),
         Kind::Contents { node, .. } if node.is_empty() => {
             BrowseAnswer::Contents(contents_page("", None, &["toc:year:2026", "toc:year:2025"]))
