@@ -11,15 +11,16 @@ use std::sync::{Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use tome_home::{HomeError, Projection, Store, layout, write_atomic};
 use tome_model::{EventId, Millis, SessionId};
-use tome_text::{content_words, stem, truncate_words};
+use tome_text::truncate_words;
 
 use crate::extract::{find_instructions, is_prompt};
+use crate::instruction_replacement::{ComparedInstruction, subject_stems};
 
 /// The name of the projection.
 pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
-const FORMAT: u32 = 6;
+const FORMAT: u32 = 7;
 const BATCH_MAX: usize = 1_000;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;
@@ -255,37 +256,18 @@ fn rate_instructions<'a>(
 /// Marks the instructions that a later one on the same subject replaces. `all` is sorted, the latest
 /// first.
 fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
-    let words: Vec<BTreeSet<String>> = all.iter().map(|one| subject_stems(&one.text)).collect();
+    let read: Vec<ComparedInstruction> =
+        all.iter().map(|one| ComparedInstruction::read(&one.text)).collect();
     let mut listed: Vec<ListedInstruction> = Vec::with_capacity(all.len());
-    for (index, instruction) in all.iter().enumerate() {
-        let own = words.get(index);
-        let later = all.iter().zip(&words).take(index).find(|(_, other)| {
-            own.is_some_and(|own| {
-                let shared = own.intersection(other).count();
-                shared >= 3 && shared * 4 >= own.len().min(other.len()) * 3
-            })
-        });
+    for (index, (instruction, own)) in all.iter().zip(&read).enumerate() {
+        let mut later = all.iter().zip(&read).take(index);
+        let later = later.find(|(_, other)| other.replaces(own));
         listed.push(ListedInstruction {
             instruction: instruction.clone(),
             replaced_by: later.map(|(later, _)| later.number),
         });
     }
     listed
-}
-
-/// The stems of the words that say what an instruction is about: its content words, without those
-/// that most instructions have.
-fn subject_stems(text: &str) -> BTreeSet<String> {
-    #[rustfmt::skip]
-    const FILLER_WORDS: [&str; 24] = [
-        "always", "never", "please", "prefer", "include", "make", "sure", "ask", "asking", "answer",
-        "want", "like", "use", "remember", "whenever", "when", "about", "provide", "give", "keep",
-        "need", "help", "can", "would",
-    ];
-    content_words(text)
-        .filter(|word| !FILLER_WORDS.contains(&word.as_str()))
-        .map(|word| stem(&word).into_owned())
-        .collect()
 }
 
 /// Removes the speaker from a line of a chat that was stored as text.

@@ -8,6 +8,7 @@ mod event_text;
 mod evidence;
 mod expand;
 mod extract;
+mod instruction_replacement;
 mod instructions;
 mod later_change;
 mod limits;

@@ -13,7 +13,7 @@ use tome_ledger::{
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
 use super::evidence;
-use super::extract::{changes_subject, is_prompt, names_request};
+use super::extract::{changes_subject, continues_turn, is_prompt, names_request};
 use super::later_change::outline_turns;
 use super::pending_changes::{BuiltNode, PendingChanges};
 use super::segment::{
@@ -123,8 +123,8 @@ struct SegmentBuilder {
 /// How a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SegmentEnd {
-    /// Another segment of its session.
-    Followed,
+    /// Another segment of its session, with which the agent may go on with the last turn.
+    Followed { breaks_turn: bool },
     /// Nothing, and its last event ended it.
     Closed,
     /// Nothing yet.
@@ -193,11 +193,13 @@ impl<'a> Resegmenter<'a> {
                 continue;
             }
             let next = self.begin_segment(began, cut.as_ref(), event, mark, weight)?;
-            let next_prompt = next.events.first().filter(|event| is_prompt(event)).cloned();
+            let first = next.events.first();
+            let next_prompt = first.filter(|event| is_prompt(event)).cloned();
+            let breaks_turn = first.is_some_and(continues_turn);
             if let Some(done) = cut.replace(next)
                 && self.finish_segment(
                     &done,
-                    SegmentEnd::Followed,
+                    SegmentEnd::Followed { breaks_turn },
                     next_prompt.as_ref(),
                     changes,
                 )? == SegmentStep::Unchanged
@@ -471,13 +473,14 @@ impl SessionReader<'_> {
         (earlier_request, next_prompt): (Option<&Event>, Option<&Event>),
         (segment, end): (&SegmentEntry, SegmentEnd),
     ) -> Result<BuiltNode, HomeError> {
-        let is_followed = end == SegmentEnd::Followed;
+        let is_followed = matches!(end, SegmentEnd::Followed { .. });
         let input = SegmentInput {
             events: &cut.events,
             overlap: &cut.overlap,
             earlier_request,
             next_prompt,
             is_followed,
+            breaks_turn: end == SegmentEnd::Followed { breaks_turn: true },
         };
         let name = summarizer.name();
         let checked = evidence::check_segment_summary(

@@ -27,6 +27,8 @@ pub struct SegmentInput<'a> {
     pub next_prompt: Option<&'a Event>,
     /// Whether the session goes on after the segment, so that nothing in it is open.
     pub is_followed: bool,
+    /// Whether the agent goes on with the last turn after the segment, so that its last message is no answer.
+    pub breaks_turn: bool,
 }
 
 /// A period and its child nodes, in order.

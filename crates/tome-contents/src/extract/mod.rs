@@ -33,7 +33,7 @@ use self::pages::fallback_title::title_from_kinds;
 use self::pages::period_page;
 use self::pages::segment_title::add_titles;
 use self::turns::changed_files::changed_files;
-use self::turns::reaction::{is_instruction, skip_lead_in};
+use self::turns::rule::{is_instruction, skip_lead_in};
 use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
@@ -66,7 +66,8 @@ pub use self::pages::work::{
 pub use self::turns::prompt::is_prompt;
 pub use self::turns::reaction::skip_acknowledgment;
 pub use self::turns::request::describe_prompt;
-pub(crate) use self::turns::turn::find_changed_paths;
+pub(crate) use self::turns::rule::lifts_rule;
+pub(crate) use self::turns::turn::{continues_turn, find_changed_paths};
 pub use self::turns::turn::{cut_turns, is_task_list_tool};
 
 /// The built-in extractive summarizer.
@@ -79,7 +80,7 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let mut found = collect_facts(input.events, input.next_prompt);
+        let mut found = collect_facts(input.events, input.next_prompt, input.breaks_turn);
         add_titles(&mut found, input.events, input.earlier_request);
         if input.is_followed {
             found.facts.retain(|fact| fact.kind != FactKind::Open);
@@ -114,9 +115,15 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
     if parts.is_pasted() || is_document {
         return Vec::new();
     }
-    let sentences = parts.sentences.into_iter().map(|sentence| sentence.plain);
-    sentences
-        .map(|sentence| skip_lead_in(&sentence).to_owned())
+    // What the user quotes is not their rule.
+    let quotes: Vec<&str> =
+        prompt.lines().filter(|line| line.trim_start().starts_with('>')).collect();
+    let is_quoted = |raw: &str| quotes.iter().any(|line| line.contains(raw));
+    parts
+        .sentences
+        .into_iter()
+        .filter(|sentence| !is_quoted(sentence.raw))
+        .map(|sentence| skip_lead_in(&sentence.plain).to_owned())
         .filter(|sentence| is_instruction(sentence))
         .collect()
 }

@@ -8,15 +8,19 @@ use crate::extract::answers::caveat::join_caveat;
 use crate::extract::answers::informative::{
     is_check_report, is_empty_phrase, is_shouted, reports_end,
 };
-use crate::extract::answers::statement::{AnswerSentence, lists_work, read_statement};
+use crate::extract::answers::preamble::{is_preamble, points_ahead, tells_status};
+use crate::extract::answers::statement::{AnswerSentence, end_lead, lists_work, read_statement};
 use crate::extract::answers::unfinished::{
     instructs, is_fragment, is_parenthetical, looks_ahead, offers_option,
 };
 use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
 use crate::extract::language::cues::{is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
+use crate::extract::language::terms::has_name;
 use crate::extract::language::text::{begins_with_any, strip_any_prefix, strip_label, to_lower};
 
+/// A sentence beside a preamble with a lower score is no better.
+const BESIDE_PREAMBLE_MIN: i32 = 170;
 /// A sentence below this adds nothing to the best one.
 const SECOND_SCORE_MIN: i32 = 200;
 
@@ -37,6 +41,8 @@ pub(crate) fn find_conclusion<'a>(
     let scorer = AnswerScorer::new(parts, prompt, after_work);
     let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     let mut second: Option<(usize, AnswerSentence<'a>)> = None;
+    // A sentence before the answer is the result only if nothing better stands beside it.
+    let mut preamble: Option<(usize, AnswerSentence<'a>)> = None;
     for (index, sentence) in parts.sentences.iter().enumerate() {
         if !may_conclude(sentence) {
             continue;
@@ -50,24 +56,46 @@ pub(crate) fn find_conclusion<'a>(
         let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
             other.as_ref().is_none_or(|(_, other)| statement.score > other.score)
         };
-        if beats(&best) {
+        if !has_list && is_preamble(&statement.text) {
+            if beats(&preamble) {
+                preamble = Some((index, statement));
+            }
+        } else if beats(&best) {
             second = best.replace((index, statement));
         } else if beats(&second) {
             second = Some((index, statement));
         }
     }
-    let (index, best) = best?;
+    let (index, mut best) = match (best, preamble) {
+        (Some((index, best)), Some((other, preamble))) => {
+            if best.score < BESIDE_PREAMBLE_MIN {
+                (other, preamble)
+            } else {
+                let score = best.score.max(preamble.score);
+                (index, AnswerSentence { score, ..best })
+            }
+        }
+        (best, preamble) => best.or(preamble)?,
+    };
+    let is_direct =
+        parts.sentences.get(index).is_some_and(|sentence| scorer.answers_question(sentence));
+    if is_direct {
+        best = join_reason(parts, index, best);
+    }
     if let Some(list) = find_whole_list(parts, index, &best) {
         return Some(list);
     }
     if let Some(both) = join_solution(parts, &best) {
         return Some(both);
     }
-    let best =
-        if index > 0 { join_report(parts, best, prompt.contains(['?', '？'])) } else { best };
+    let best = join_referent(parts, index, best);
+    let best = match index > 0 && !is_direct {
+        true => join_report(parts, best, prompt.contains(['?', '？'])),
+        false => best,
+    };
     let best = match second {
-        Some((other, second)) => join_second(best, &second, index < other),
-        None => best,
+        Some((other, second)) if !is_direct => join_second(best, &second, index < other),
+        _ => best,
     };
     Some(join_caveat(parts, best))
 }
@@ -111,6 +139,64 @@ fn join_second<'a>(
     let text = text.strip_suffix([':', '：']).map_or(text.clone(), |lead| format!("{lead}…"));
     let raws = one.raws.iter().chain(&other.raws).copied().collect();
     AnswerSentence { raws, lead: text.clone(), text, ..best }
+}
+
+/// Appends the sentence that follows a short direct answer: "Keep it. Two tests depend on it."
+fn join_reason<'a>(
+    parts: &MessageParts<'a>,
+    index: usize,
+    best: AnswerSentence<'a>,
+) -> AnswerSentence<'a> {
+    const SHORT_CHARS: usize = 60;
+    const BOTH_CHARS: usize = 200;
+    let next = parts.sentences.get(index + 1).filter(|next| {
+        next.shape == SentenceShape::Running && may_conclude(next) && !is_preamble(&next.plain)
+    });
+    let chars = best.text.chars().count();
+    let fits = |next: &&ProseSentence<'_>| {
+        chars < SHORT_CHARS && chars + next.plain.chars().count() <= BOTH_CHARS
+    };
+    match next.filter(fits) {
+        Some(next) if best.items.is_empty() => {
+            let mut raws = best.raws.clone();
+            raws.push(next.raw);
+            let stop = if best.text.ends_with(['.', '!', '。', '！']) { "" } else { "." };
+            let text = format!("{}{stop} {}", best.text, end_lead(&next.plain));
+            AnswerSentence { raws, lead: text.clone(), text, ..best }
+        }
+        _ => best,
+    }
+}
+
+/// Puts the sentence before one that refers to it by a pronoun: "The cache has no limit. That fills the disk."
+fn join_referent<'a>(
+    parts: &MessageParts<'a>,
+    index: usize,
+    best: AnswerSentence<'a>,
+) -> AnswerSentence<'a> {
+    const BOTH_CHARS: usize = 240;
+    const POINTERS: &[&str] =
+        &["it", "it's", "its", "that", "that's", "this", "they", "those", "these"];
+    let leans = begins_with_any(&best.text, POINTERS) && !has_name(&best.lead) && !best.is_item;
+    let before = index.checked_sub(1).and_then(|before| parts.sentences.get(before));
+    let before = before.filter(|one| {
+        let text = &one.plain;
+        one.shape == SentenceShape::Running
+            && !one.is_aside
+            && !text.ends_with(['?', '？', ':', '：'])
+            && !is_announcement(text)
+            && !points_ahead(text)
+            && !is_filler(text)
+            && !is_agreement(text)
+            && !is_preamble(text)
+            && !is_empty_phrase(text)
+            && text.chars().count() + best.text.chars().count() < BOTH_CHARS
+    });
+    let Some(before) = before.filter(|_| leans) else { return best };
+    let mut raws = vec![before.raw];
+    raws.extend(best.raws);
+    let join = |text: &str| format!("{} {text}", before.plain);
+    AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
 }
 
 /// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.
@@ -172,6 +258,7 @@ fn join_report<'a>(
 ) -> AnswerSentence<'a> {
     const VERDICT_WORDS_MAX: usize = 12;
     const DIRECT_WORDS_MAX: usize = 5;
+    const STATUS_WORDS_MAX: usize = 5;
     let Some(first) = parts.sentences.first() else { return best };
     let text = &first.plain;
     let is_verdict = first.shape == SentenceShape::Running
@@ -180,11 +267,14 @@ fn join_report<'a>(
             || answers_shortly(text)
             || is_asked && count_words(text) <= DIRECT_WORDS_MAX && !is_pleasantry(text))
         && !is_check_report(text)
+        && !(tells_status(text) && count_words(text) > STATUS_WORDS_MAX)
         && !is_announcement(text)
+        && !points_ahead(text)
         && !looks_ahead(text)
         && !is_fragment(text)
         && !text.ends_with([':', '：', '?', '？']);
-    if !is_verdict || best.is_item || best.text.starts_with(text.as_str()) {
+    let is_told = best.raws.contains(&first.raw) || answers_shortly(&best.text);
+    if !is_verdict || best.is_item || is_told || best.text.starts_with(text.as_str()) {
         return best;
     }
     let mut raws = vec![first.raw];
@@ -238,6 +328,7 @@ pub(crate) fn find_statement<'a>(
             && !text.ends_with(['?', '？'])
             && (has_list || !text.ends_with([':', '：']))
             && !is_announcement(text)
+            && !points_ahead(text)
             && !is_fragment(text)
             && !is_parenthetical(text)
             && !offers_option(text)
@@ -246,7 +337,9 @@ pub(crate) fn find_statement<'a>(
             && !is_filler(text);
         match says {
             true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
-            true if !has_list && is_empty_phrase(text) => phrase = phrase.or(Some(found)),
+            true if !has_list && (is_empty_phrase(text) || is_preamble(text)) => {
+                phrase = phrase.or(Some(found));
+            }
             true if has_list || !is_check_report(text) => return Some(found),
             true => check = check.or(Some(found)),
             false => {}
@@ -276,6 +369,7 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !offers_option(text)
         && !(sentence.shape == SentenceShape::Heading && names_document(text))
         && !leads_to_list(text)
+        && !points_ahead(text)
         && !reports_step(text)
 }
 

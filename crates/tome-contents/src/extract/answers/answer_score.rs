@@ -8,17 +8,23 @@ use std::collections::{HashMap, HashSet};
 
 use tome_text::{count_words, stem, tokenize};
 
+use crate::extract::answers::answer::answers_shortly;
 use crate::extract::answers::informative::{
-    is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
+    begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
 };
+use crate::extract::answers::preamble::is_preamble;
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::answers::unfinished::instructs;
 use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
+use crate::extract::language::terms::has_name;
+use crate::extract::language::text::{begins_with_any, to_lower};
 
 /// Characters of a prompt that are compared with the answer.
 const PROMPT_CHARS_MAX: usize = 4_000;
+/// A later yes or no hardly answers the prompt.
+const DIRECT_INDEX_MAX: usize = 12;
 /// Words shared with the prompt that count.
 const SHARED_MAX: usize = 4;
 
@@ -27,6 +33,8 @@ pub(crate) struct AnswerScorer<'p, 'a> {
     parts: &'p MessageParts<'a>,
     after_work: bool,
     prompt_words: HashSet<String>,
+    /// The yes-or-no question of the prompt.
+    question: Option<YesNoQuestion>,
     /// The words of each sentence.
     words: Vec<HashSet<String>>,
     /// Number of sentences that have a word.
@@ -50,12 +58,14 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
                 && count_words(text) >= 4
                 && !is_empty_phrase(text)
                 && !is_filler(text)
+                && !is_preamble(text)
                 && !is_announcement(text)
                 && !is_generic_sentence(text)
         };
         let first_statement = parts.sentences.iter().position(says).unwrap_or(usize::MAX);
         let prompt_words = compared_stems(&prompt);
-        Self { parts, after_work, prompt_words, words, counts, first_statement }
+        let question = find_yes_no_question(&prompt);
+        Self { parts, after_work, prompt_words, question, words, counts, first_statement }
     }
 
     /// Scores a sentence, given the statement that is read from it.
@@ -80,6 +90,20 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             + when(text.chars().any(char::is_numeric), 31)
             + when(text.ends_with([':', '：']), -21)
             + when(is_check_report(&statement.lead), -17)
+            // Too rare to be learned: a sentence that leans on the one before it, and a yes or no below the beginning.
+            + when(index > 0 && begins_with_pronoun(text) && !has_name(text), -70)
+            + when(index <= DIRECT_INDEX_MAX && self.answers_question(sentence), 460)
+    }
+
+    /// Whether a sentence answers the yes-or-no question of the prompt.
+    pub(crate) fn answers_question(&self, sentence: &ProseSentence<'_>) -> bool {
+        let Some(question) = &self.question else { return false };
+        let text = &sentence.plain;
+        let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        sentence.shape != SentenceShape::Item
+            && !text.ends_with(['?', '？'])
+            && (begins_with_yes_or_no(text)
+                || question.asks_advice && question.words.contains(&*to_lower(first)))
     }
 
     fn score_position(&self, index: usize, sentence: &ProseSentence<'_>, has_list: bool) -> i32 {
@@ -128,6 +152,50 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             _ => 0,
         }
     }
+}
+
+/// Whether a sentence begins with a yes or no, and not with a determiner: "No tests are missing."
+fn begins_with_yes_or_no(text: &str) -> bool {
+    let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
+    let rest = text.get(end..).unwrap_or_default();
+    let is_apart = [",", ".", "!", ":", ";", " —", " –", " -", " (", " it ", " you "];
+    answers_shortly(text)
+        && (!text.is_ascii()
+            || is_apart.iter().any(|mark| rest.starts_with(mark))
+            || rest.is_empty())
+}
+
+/// A question to be answered by yes, no, or what to do.
+struct YesNoQuestion {
+    /// Whether it asks what should be done; then the answer may begin with its verb.
+    asks_advice: bool,
+    /// Its longer words, among which is the verb of the advice.
+    words: HashSet<String>,
+}
+
+/// Finds the only question of a prompt, if it asks for a yes or no. "Can you …?" is an order.
+fn find_yes_no_question(prompt: &str) -> Option<YesNoQuestion> {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "is", "are", "do", "does", "did", "should", "shall", "will", "would", "can", "could", "has", "have", "isn't",
+        "aren't", "don't", "doesn't", "shouldn't", "won't", "was", "were",
+    ];
+    const ORDERS: &[&str] = &["can you", "could you", "will you", "would you", "do you want"];
+    /// They may begin any sentence.
+    const POINTERS: [&str; 8] = ["this", "that", "these", "those", "they", "there", "then", "with"];
+    let mut questions = prompt.split_inclusive(['.', '?', '!', '\n']).map(str::trim);
+    let mut questions = questions.by_ref().filter(|text| text.ends_with('?'));
+    let question = questions.next().filter(|_| questions.next().is_none())?;
+    let lower = to_lower(question);
+    if !begins_with_any(&lower, STARTS) || begins_with_any(&lower, ORDERS) {
+        return None;
+    }
+    let is_said = |word: &&str| word.len() > 3 && !POINTERS.contains(word);
+    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(is_said);
+    Some(YesNoQuestion {
+        asks_advice: begins_with_any(&lower, &["should", "shall"]),
+        words: words.map(str::to_owned).collect(),
+    })
 }
 
 fn score_length(words: usize) -> i32 {

@@ -5,6 +5,7 @@ pub(crate) mod answer_score;
 pub(crate) mod caveat;
 pub(crate) mod informative;
 pub(crate) mod passage;
+pub(crate) mod preamble;
 pub(crate) mod statement;
 pub(crate) mod unfinished;
 pub(crate) mod verdict;

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use tome_text::count_words;
 
+use crate::extract::answers::preamble::count_announced;
+use crate::extract::answers::verdict::strip_plain_label;
 use crate::extract::language::clause::{capitalize, cut_clause, is_dangling};
 use crate::extract::language::cues::{Cue, find_cue, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
@@ -86,7 +88,29 @@ impl ListItem {
         let text = plain_text(raw);
         let text = trim_item(&text);
         let is_short = text.chars().nth(ITEM_CHARS_MAX).is_none();
-        Self { text: if is_short { text.to_owned() } else { head.clone() }, head }
+        if is_short {
+            return Self { text: text.to_owned(), head };
+        }
+        // A name alone does not say what was done to it.
+        let rest = text.strip_prefix(head.as_str()).filter(|_| is_name_only(&head));
+        let rest = rest.map(|rest| rest.trim_start_matches([' ', ':', '—', '–', '-']));
+        let text = match rest.filter(|rest| !rest.is_empty()) {
+            Some(rest) => format!("{head}: {}", cut_clause(rest, ITEM_CHARS_MAX)),
+            None => return Self { text: head.clone(), head },
+        };
+        Self { head: text.clone(), text }
+    }
+
+    /// Appends the first item below one that is only a name.
+    fn with_detail(self, detail: Option<&str>) -> Self {
+        match detail.filter(|_| is_name_only(&self.text)) {
+            Some(detail) => {
+                let detail = plain_text(detail);
+                let detail = cut_clause(trim_item(&detail), ITEM_CHARS_MAX);
+                Self { text: format!("{}: {detail}", self.text), head: self.head }
+            }
+            None => self,
+        }
     }
 
     /// The item for a table row: the subject, a colon and the cell.
@@ -162,7 +186,8 @@ pub(crate) fn read_statement<'a>(
     index: usize,
     sentence: &ProseSentence<'a>,
 ) -> (AnswerSentence<'a>, bool) {
-    let lead = strip_announcement(&strip_opening(&sentence.plain));
+    let lead = strip_opening(strip_plain_label(&sentence.plain));
+    let lead = strip_announcement(&lead);
     let mut statement = AnswerSentence {
         raws: vec![sentence.raw],
         text: lead.clone(),
@@ -172,6 +197,15 @@ pub(crate) fn read_statement<'a>(
         has_caveat: false,
         lead,
     };
+    if sentence.shape != SentenceShape::Item
+        && let Some(headings) = find_announced_headings(parts, index, &statement.lead)
+    {
+        statement.lead = format!("{}:", statement.lead.trim_end_matches(['.', '。']));
+        statement.raws.extend(headings.iter().map(|(raw, _)| *raw).take(2));
+        statement.items = headings.into_iter().map(|(_, item)| item).collect();
+        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
+        return (statement, true);
+    }
     if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
         return (statement, false);
     }
@@ -213,8 +247,71 @@ fn list_items<'a>(parts: &MessageParts<'a>, index: usize, lead: &str) -> Vec<(&'
         .filter(|sentence| begins_item(sentence.raw))
         .peekable();
     let indent = items.peek().map_or(0, |first| first.indent);
-    let items = items.filter(|item| item.indent <= indent).take(ITEMS_MAX);
-    items.map(|item| (item.raw, ListItem::read(item.raw))).collect()
+    let mut found: Vec<(&str, Option<&str>)> = Vec::new();
+    for item in items {
+        let is_full = found.len() >= ITEMS_MAX;
+        match found.last_mut().filter(|_| item.indent > indent) {
+            Some((_, detail)) => *detail = detail.or(Some(item.raw)),
+            None if is_full => break,
+            None => found.push((item.raw, None)),
+        }
+    }
+    let read = |(raw, detail)| (raw, ListItem::read(raw).with_detail(detail));
+    found.into_iter().map(read).collect()
+}
+
+/// The headings of the things that a sentence announces: numbered ones, or as many as it says. "Two things are left."
+pub(crate) fn find_announced_headings<'a>(
+    parts: &MessageParts<'a>,
+    index: usize,
+    lead: &str,
+) -> Option<Vec<(&'a str, ListItem)>> {
+    let announced = count_announced(lead)?;
+    let level = |raw: &str| raw.chars().take_while(|c| matches!(c, '#' | '*')).count();
+    let later = parts.sentences.get(index + 1..)?;
+    let mut headings: Vec<(&str, ListItem)> = Vec::new();
+    let mut first_level = None;
+    for (at, one) in later.iter().enumerate() {
+        let of_one = level(one.raw);
+        if one.shape != SentenceShape::Heading || of_one == 0 {
+            continue;
+        }
+        if *first_level.get_or_insert(of_one) != of_one {
+            continue;
+        }
+        // The number of a heading is a sentence of its own.
+        let rest = later.get(at + 1).filter(|rest| rest.shape == SentenceShape::Heading);
+        let item = match rest.filter(|_| !one.plain.contains(char::is_alphabetic)) {
+            Some(rest) => (rest.raw, format!("{} {}", one.plain, rest.plain)),
+            None => (one.raw, one.plain.clone()),
+        };
+        let text = trim_item(&item.1).to_owned();
+        let text = if text.chars().nth(ITEM_CHARS_MAX).is_some() {
+            cut_clause(&text, ITEM_CHARS_MAX)
+        } else {
+            text
+        };
+        headings.push((item.0, ListItem::from_text(text)));
+    }
+    let numbered = |number: usize| {
+        let digits = number.to_string();
+        headings.iter().find(|(_, item)| {
+            item.text
+                .split(|c: char| !c.is_ascii_digit())
+                .find(|part| !part.is_empty())
+                .is_some_and(|part| part == digits)
+        })
+    };
+    let in_order: Option<Vec<(&str, ListItem)>> =
+        (1..=announced).map(|number| numbered(number).cloned()).collect();
+    in_order.or_else(|| (headings.len() == announced).then_some(headings))
+}
+
+/// Whether a text is only a name: of a file or in code, possibly with a remark in parentheses.
+fn is_name_only(text: &str) -> bool {
+    let bare = text.split_once(" (").map_or(text, |(name, _)| name).trim_end_matches([':', ' ']);
+    let is_code = bare.len() > 2 && bare.starts_with('`') && bare.ends_with('`');
+    is_code && bare.matches('`').count() == 2
 }
 
 /// The code below a sentence, if it is one line: a path or a command.
@@ -389,6 +486,15 @@ mod tests {
         assert_eq!(
             concluded(numbered, 200),
             "All three are fixed: Guard against equal names; Tests run in parallel"
+        );
+    }
+
+    #[test]
+    fn an_item_that_is_only_a_name_is_told_with_what_was_done_to_it() {
+        let answer = "The changes are:\n\n- `load_rows` (line 12)\n  - Reads the file in chunks of one megabyte\n- `save_rows`: keeps the old file until the new one is complete, so that a crash in the middle loses nothing at all\n";
+        assert_eq!(
+            concluded(answer, 240),
+            "The changes are: `load_rows` (line 12): Reads the file in chunks of one megabyte; `save_rows`: keeps the old file until the new one is complete…"
         );
     }
 

@@ -50,7 +50,7 @@ pub(crate) fn offers_option(text: &str) -> bool {
 pub(crate) fn looks_ahead(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
-        "next question", "next natural", "recommended:", "options are", "options:", "for example", "e.g.",
+        "next question", "next natural", "next step is", "the next step is", "recommended:", "options are", "options:", "for example", "e.g.",
         "feel free", "once you", "you can reply", "reply with", "现在请", "you've done", "you're all set", "you are all set", "see you", "需要我", "如需",
         "推送后", "建议：", "建议:", "这次应该", "现在应该", "确认后", "同意后", "よろしければ", "必要であれば", "si tu veux",
         "quer que", "se quiser", "si quieres", "please post", "please share", "please paste", "please provide",

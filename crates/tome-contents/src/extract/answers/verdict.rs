@@ -3,8 +3,9 @@
 use tome_text::count_words;
 
 use crate::extract::answers::statement::{
-    AnswerSentence, ListItem, TEXT_CHARS_MAX, VERY_SURE, join_items,
+    AnswerSentence, ListItem, TEXT_CHARS_MAX, VERY_SURE, find_announced_headings, join_items,
 };
+use crate::extract::language::clause::capitalize;
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
 use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
 
@@ -29,21 +30,33 @@ const VERDICTS: &[&str] = &[
 pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const VERDICTS_MAX: usize = 8;
     let mut verdicts: Vec<(&ProseSentence<'a>, Option<&str>, &str)> = Vec::new();
+    let mut last = 0;
     let mut heading: Option<&str> = None;
-    for sentence in &parts.sentences {
+    for (index, sentence) in parts.sentences.iter().enumerate() {
         match read_judgment(&sentence.plain) {
             Some(text) if sentence.shape != SentenceShape::Item => {
                 verdicts.push((sentence, heading.take(), text));
+                last = index;
             }
             _ if sentence.shape == SentenceShape::Heading => heading = Some(&sentence.plain),
             _ => {}
         }
     }
     verdicts.truncate(VERDICTS_MAX);
-    let raws = verdicts.iter().map(|(sentence, ..)| sentence.raw).take(3).collect();
+    let mut raws: Vec<&str> = verdicts.iter().map(|(sentence, ..)| sentence.raw).take(3).collect();
     let (lead, items) = match verdicts.as_slice() {
         [] => return None,
-        [(only, ..)] => (only.plain.trim_end_matches('.').to_owned(), Vec::new()),
+        [(only, ..)] => {
+            let text = strip_plain_label(&only.plain).trim_end_matches('.');
+            match find_announced_headings(parts, last, text) {
+                Some(headings) => {
+                    raws.extend(headings.iter().map(|(raw, _)| *raw).take(2));
+                    let items = headings.into_iter().map(|(_, item)| item).collect();
+                    (format!("{}:", capitalize(text)), items)
+                }
+                None => (capitalize(text), Vec::new()),
+            }
+        }
         several => {
             let item = |(_, heading, text): &(_, Option<&str>, &str)| match heading {
                 Some(heading) => format!("{}: {text}", heading.trim_end_matches([':', '.'])),
@@ -52,7 +65,8 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
             (String::new(), several.iter().map(item).map(ListItem::from_text).collect())
         }
     };
-    let text = if items.is_empty() { lead.clone() } else { join_items("", &items, TEXT_CHARS_MAX) };
+    let text =
+        if items.is_empty() { lead.clone() } else { join_items(&lead, &items, TEXT_CHARS_MAX) };
     Some(AnswerSentence {
         raws,
         text,
@@ -62,6 +76,17 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         is_item: false,
         has_caveat: false,
     })
+}
+
+/// Removes a label that only says that an answer follows: `Short answer: …`.
+pub(crate) fn strip_plain_label(text: &str) -> &str {
+    #[rustfmt::skip]
+    const LABELS: &[&str] = &[
+        "direct answer", "short answer", "the short answer", "answer", "bottom line", "in short", "tl;dr", "in one line",
+        "the answer", "kurz", "kurze antwort", "en bref", "en resumen",
+    ];
+    let rest = strip_label(text, LABELS).map(str::trim_start);
+    rest.filter(|rest| rest.chars().any(char::is_alphanumeric)).unwrap_or(text)
 }
 
 /// The judgment after its label: `Verdict: approve`.

@@ -247,8 +247,11 @@ fn is_exception_name(word: &str) -> bool {
 
 fn is_listing(line: &str) -> bool {
     let bare = line.trim_start();
-    let digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
-    let numbered = digits.len() < bare.len() && digits.starts_with(['→', '\t', '|']);
+    // Compilers and test runners mark the line that they mean: `> 12 | let x = 1;`.
+    let code = bare.strip_prefix('>').unwrap_or(bare).trim_start();
+    let digits = code.trim_start_matches(|c: char| c.is_ascii_digit());
+    let framed = digits.trim_start_matches(' ').starts_with(['→', '|']) || digits.starts_with('\t');
+    let numbered = framed && (digits.len() < code.len() || code.starts_with('|'));
     let searched = bare.split_once(':').is_some_and(|(path, rest)| {
         path.contains('.')
             && !path.contains(' ')

@@ -10,6 +10,10 @@ use crate::extract::language::text::cut_excerpt;
 pub(crate) const FACT_CHARS_MAX: usize = 300;
 /// Separates a request from its conclusion.
 pub(crate) const QUESTION_END: &str = " → ";
+/// After a failure that passed later without a change.
+pub(crate) const PASSED_BY_ITSELF: &str = " — passed in a later run";
+/// After a failure that passed later.
+pub(crate) const PASSED: &str = " — passed";
 /// Weight of a failure that was no lasting problem: shown only if there is nothing else.
 pub(crate) const PASSING_TROUBLE: u32 = 1;
 

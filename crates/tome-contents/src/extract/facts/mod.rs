@@ -3,6 +3,7 @@
 pub(crate) mod checks;
 pub(crate) mod choices;
 pub(crate) mod contradiction;
+pub(crate) mod corrected;
 pub(crate) mod draft_fact;
 pub(crate) mod overturned;
 pub(crate) mod problems;

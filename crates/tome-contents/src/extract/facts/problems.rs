@@ -13,7 +13,8 @@ use crate::extract::commands::location::split_location;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::checks::covers;
 use crate::extract::facts::draft_fact::{
-    DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line,
+    DraftFact, FACT_CHARS_MAX, PASSED, PASSED_BY_ITSELF, PASSING_TROUBLE, build_evidence,
+    first_line,
 };
 use crate::extract::files::touched_files::{parse_patch_files, parse_touched_files};
 use crate::extract::language::clause::{capitalize, cut_clause};
@@ -58,6 +59,8 @@ struct Problem<'r, 'a> {
     /// The first run after that, and the first success.
     next: Option<&'r CommandRun<'a>>,
     passed: Option<&'r CommandRun<'a>>,
+    /// Whether another command passed later: the agent found another way.
+    is_passed_over: bool,
     /// A success of another selection of tests, which does not prove that this one is fixed.
     other_passed: Option<&'r CommandRun<'a>>,
 }
@@ -87,7 +90,8 @@ impl<'r, 'a> Problem<'r, 'a> {
             later().filter(passes).find(|other| passed.is_none() && other.name == run.name);
         let next =
             later().find(|other| other.outcome != CommandOutcome::Unknown && covers(other, last));
-        Some(Self { run, line, why, came_back, last, next, passed, other_passed })
+        let is_passed_over = later().filter(passes).any(|other| other.is_major);
+        Some(Self { run, line, why, came_back, last, next, passed, is_passed_over, other_passed })
     }
 
     /// Two problems with the same subject are shown once. A test that fails again with another message
@@ -100,8 +104,8 @@ impl<'r, 'a> Problem<'r, 'a> {
     fn is_passing_slip(&self) -> bool {
         let is_transient =
             self.why.contains("index.lock") || self.why.contains(".lock': File exists");
-        (is_usage_error(&self.why) || is_transient)
-            && (self.passed.is_some() || self.other_passed.is_some())
+        let has_passed = self.passed.is_some() || self.other_passed.is_some();
+        (is_usage_error(&self.why) || is_transient) && (has_passed || self.is_passed_over)
     }
 
     /// The files that were changed between the last failure and the next run.
@@ -170,7 +174,7 @@ impl<'r, 'a> Problem<'r, 'a> {
         let word = if is_reverted { "reverting " } else { "" };
         match (fixes, fixer) {
             ([], Some(fixer)) => format!(" — passed after `{}`", fixer.name),
-            ([], None) => " — passed in a later run".to_owned(),
+            ([], None) => PASSED_BY_ITSELF.to_owned(),
             (files, _) => format!(" — passed after {word}{}", describe_changes(files)),
         }
     }
@@ -239,7 +243,9 @@ fn is_own_slip(turns: &[Turn<'_>], events: &[Event], problem: &Problem<'_, '_>) 
 
 /// Whether a command was only called with wrong arguments, or is missing.
 fn is_usage_error(message: &str) -> bool {
-    const MARKS: [&str; 9] = [
+    const MARKS: [&str; 11] = [
+        "unrecognized subcommand",
+        "corrupt patch",
         "unknown option",
         "unknown flag",
         "unknown command",
@@ -306,9 +312,9 @@ fn is_request_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
         request.failure.is_some()
             || request.text.contains(run.name.as_str())
             || of_failure.count_shared(&requested) >= 2
-            || ["fail", "ci ", "broken", "red"]
-                .iter()
-                .any(|word| request.text.to_lowercase().contains(word))
+            || to_lower(&request.text)
+                .split(|c: char| !c.is_alphanumeric())
+                .any(|word| word.starts_with("fail") || matches!(word, "ci" | "broken" | "red"))
     })
 }
 
@@ -450,9 +456,7 @@ pub(crate) fn find_open_end(
     let failing = last.runs.iter().rev().find(|run| run.is_major)?;
     let line = failing.line.filter(|_| failing.outcome == CommandOutcome::Failed)?;
     let is_reported = facts.iter().any(|fact| {
-        fact.kind == FactKind::Problem
-            && fact.event == failing.event
-            && !fact.text.contains(" — passed")
+        fact.kind == FactKind::Problem && fact.event == failing.event && !fact.text.contains(PASSED)
     });
     let text = format!("`{}` fails: {}", failing.name, render_failure_message(line));
     let evidence = vec![build_evidence(failing.event, line)];

@@ -11,8 +11,9 @@ use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::prompt_text;
 use crate::extract::language::terms::{TermKind, extract_terms};
 use crate::extract::language::text::{begins_with_any, plain_text, to_lower};
-use crate::extract::turns::reaction::{Reaction, is_convention, is_negation, skip_confirmation};
+use crate::extract::turns::reaction::{Reaction, is_negation, skip_confirmation};
 use crate::extract::turns::reference::refers_without_naming;
+use crate::extract::turns::rule::is_convention;
 use crate::extract::turns::turn::Turn;
 
 /// Adds the decisions, corrections and rules in a prompt.

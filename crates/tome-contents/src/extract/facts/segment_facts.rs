@@ -4,16 +4,20 @@ use tome_model::{Event, EventKind, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
-use crate::extract::answers::answer::{answers_shortly, find_closing_question, find_conclusion};
+use crate::extract::answers::answer::{
+    answers_shortly, find_closing_question, find_conclusion, find_statement,
+};
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };
+use crate::extract::answers::preamble::is_preamble;
 use crate::extract::answers::statement::AnswerSentence;
 use crate::extract::commands::failures::{render_failure_message, score_failure};
 use crate::extract::facts::checks::add_checks;
 use crate::extract::facts::choices::{
     find_choices, find_chosen_answer, find_consent, find_option_choice,
 };
+use crate::extract::facts::corrected::drop_corrected;
 use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
 use crate::extract::facts::overturned::{
     OPENED, drop_refuted, drop_repeated_answers, drop_replaced_choices, is_claim_denied,
@@ -52,6 +56,8 @@ pub(crate) const UNSURE_SCORE_MIN: i32 = 200;
 const CHECK_WEIGHT: u32 = 2;
 /// Weight of a result that is only worth showing beside its request.
 pub(crate) const DOUBTFUL_WEIGHT: u32 = 1;
+/// Weight of a commit that only changes one from before the segment: its subject is about the earlier work.
+pub(crate) const AMENDED_WEIGHT: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
 
@@ -74,12 +80,16 @@ pub(crate) struct SegmentFacts<'a> {
 }
 
 /// Reads the turns of a segment and collects their facts, without titles. The prompt after the segment may
-/// deny a result.
+/// deny a result; with `breaks_turn`, the agent goes on with the last turn after it.
 pub(crate) fn collect_facts<'a>(
     events: &'a [Event],
     next_prompt: Option<&Event>,
+    breaks_turn: bool,
 ) -> SegmentFacts<'a> {
     let mut turns = read_turns(events);
+    if let Some(last) = turns.last_mut().filter(|_| breaks_turn) {
+        last.drop_narration(events);
+    }
     for (index, is_overturned) in
         find_overturned(&turns, events, next_prompt).into_iter().enumerate()
     {
@@ -98,7 +108,8 @@ pub(crate) fn collect_facts<'a>(
         let mut later = turns.get(index + 1..).unwrap_or_default().iter();
         let prompt = later.find_map(|turn| events.get(turn.prompt?)).or(next_prompt);
         let continued = before.and_then(|before| find_continued_request(before, turn, events));
-        let outcome = find_outcome(turn, continued, (next, prompt), events);
+        let is_queued = before.is_some_and(is_left_unanswered);
+        let outcome = find_outcome(turn, (continued, is_queued), (next, prompt), events);
         facts.extend(outcome.or_else(|| find_request(turn)));
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
@@ -130,6 +141,7 @@ pub(crate) fn collect_facts<'a>(
     facts.sort_by_key(|fact| fact.event);
     keep_last_titles(&mut facts);
     facts.truncate(FACTS_MAX);
+    drop_corrected(&turns, events, &mut facts);
     drop_refuted(&mut facts);
     drop_replaced_choices(&mut facts);
     drop_repeated_answers(&mut facts);
@@ -171,7 +183,8 @@ fn add_turn_facts(
 ) {
     for commit in &turn.commits {
         let evidence = vec![build_evidence(commit.event, commit.raw)];
-        facts.extend(DraftFact::new(FactKind::Commit, &commit.describe(), 10, evidence));
+        let weight = if commit.is_amended { AMENDED_WEIGHT } else { 10 };
+        facts.extend(DraftFact::new(FactKind::Commit, &commit.describe(), weight, evidence));
     }
     for pull in &turn.pulls {
         let title = pull.title.map_or(String::new(), |title| format!(": {}", plain_text(title)));
@@ -212,7 +225,7 @@ pub(crate) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
 /// itself is kept only beside its request, with a weight that only the page of its segment accepts.
 fn find_outcome(
     turn: &Turn<'_>,
-    continued: Option<&UserRequest<'_>>,
+    (continued, is_queued): (Option<&UserRequest<'_>>, bool),
     (next, next_prompt): (Option<&Turn<'_>>, Option<&Event>),
     events: &[Event],
 ) -> Option<DraftFact> {
@@ -228,6 +241,8 @@ fn find_outcome(
     let sure = request.filter(|request| is_worth_repeating(request, turn));
     let sure = sure.filter(|request| belongs_together(request, &conclusion.text, turn));
     let request = sure.or_else(|| request.filter(|request| is_readable(request, turn)));
+    // Of two requests in a row, the answer may be the one to the first.
+    let request = request.filter(|request| !is_queued || shares_terms(request, &conclusion.text));
     let request = request.or_else(|| continued.filter(|_| turn.rejections.is_empty()));
     let subject = request.map(|request| {
         let text = cut_clause(&request.text, QUESTION_CHARS_MAX);
@@ -395,13 +410,23 @@ fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, 
 /// three of ten pairs wrong.
 fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>) -> bool {
     let asks = request.text.ends_with(['?', '？']);
-    let shares = || {
-        let of_request = TermSet::from_text(&request.text);
-        TermSet::from_text(conclusion).count_shared(&of_request) > 0
-    };
+    let shares = || shares_terms(request, conclusion);
     let is_compared = [request.text.as_str(), conclusion].iter().all(|text| !has_cjk(text));
     let says_more = turn.prompt_parts.sentences.len() > 1 && is_compared;
     !says_more && (!asks || !turn.has_work()) || shares()
+}
+
+fn shares_terms(request: &UserRequest<'_>, conclusion: &str) -> bool {
+    let of_request = TermSet::from_text(&request.text);
+    has_cjk(conclusion) || TermSet::from_text(conclusion).count_shared(&of_request) > 0
+}
+
+/// Whether a turn has a prompt that the agent did not answer before the next one.
+fn is_left_unanswered(turn: &Turn<'_>) -> bool {
+    turn.request.is_some()
+        && !turn.is_answered
+        && !turn.is_interrupted
+        && turn.rejections.is_empty()
 }
 
 fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
@@ -435,18 +460,47 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let changes = render_changes_without_counts(&changed, FILES_SHOWN_MAX);
     let changes = changes.filter(|_| is_readable(request, turn) && !turn.is_interrupted);
     let mut evidence = vec![build_evidence(request.event, request.raw)];
-    let text = match changes {
-        Some(changes) => {
+    let work = changes.as_ref().and_then(|_| find_work_statement(request, turn));
+    let text = match (work, changes) {
+        (Some(work), Some(_)) => {
+            let answer = turn.answer.unwrap_or(request.event);
+            evidence.extend(work.raws.iter().map(|raw| build_evidence(answer, raw)));
+            let question = request.text.replace(QUESTION_END, ", ");
+            let question = capitalize(&cut_clause(&question, QUESTION_CHARS_MAX));
+            let question = question.trim_end_matches(['.', ':', ' ']);
+            format!("{question}{QUESTION_END}{}", work.render(RESULT_CHARS_MAX))
+        }
+        (None, Some(changes)) => {
             let files = changed.iter().take(FILES_SHOWN_MAX);
             evidence.extend(files.map(|file| build_evidence(file.event, file.raw)));
             let request = request.text.replace(QUESTION_END, ", ");
             let request = capitalize(&cut_clause(&request, QUESTION_CHARS_MAX));
             format!("{}{QUESTION_END}{changes}", request.trim_end_matches(['.', ':', ' ']))
         }
-        None if says => capitalize(&request.text.replace(QUESTION_END, " -> ")),
-        None => return None,
+        (_, None) if says => capitalize(&request.text.replace(QUESTION_END, " -> ")),
+        (_, None) => return None,
     };
     DraftFact::new(FactKind::Request, &text, request.weight, evidence)
+}
+
+/// The sentence of the answer that says what was done, where none is sure to be the result: more than the names of
+/// the changed files.
+fn find_work_statement<'a>(
+    request: &UserRequest<'_>,
+    turn: &Turn<'a>,
+) -> Option<AnswerSentence<'a>> {
+    let parts = Some(&turn.answer_parts).filter(|_| turn.is_answered)?;
+    let found = find_statement(parts, true)?;
+    let is_report = matches!(find_cue(&found.lead), Some((Cue::Outcome, 2..)));
+    let says = (is_report || !found.items.is_empty())
+        && has_name(&found.text)
+        && !begins_with_pronoun(&found.lead)
+        && !is_preamble(&found.lead)
+        && !is_check_report(&found.lead)
+        && !is_generic_sentence(&found.text)
+        && !found.lead.contains(['?', '？'])
+        && belongs_together(request, &found.text, turn);
+    says.then_some(found)
 }
 
 /// A choice of the agent that its final answer gives a reason for.
@@ -474,8 +528,9 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
             && !text.ends_with(['?', ':'])
             && !begins_with_pronoun(text)
             && !begins_with_any(text, &["agreed"])
-            // The report of a mistake is not a decision.
+            // The report of a mistake or a finding is not a decision.
             && score_failure(text) == 0
+            && !["turns out", "turned out"].iter().any(|mark| lower.contains(mark))
             && !lower.contains("mistake");
         let evidence = || vec![build_evidence(at, sentence.raw)];
         fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(text), 5, evidence()))?

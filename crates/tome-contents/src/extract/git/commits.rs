@@ -27,7 +27,7 @@ pub(crate) struct MadeCommit<'a> {
     pub(crate) subject: &'a str,
     /// The line that shows it, verbatim.
     pub(crate) raw: &'a str,
-    /// Whether it replaces the commit before it.
+    /// Whether it replaces the commit before it; in a turn, only if that was made before the segment.
     pub(crate) is_amended: bool,
 }
 

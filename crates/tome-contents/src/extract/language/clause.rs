@@ -17,7 +17,7 @@ const ITEM_WORDS_MAX: usize = 4;
 /// before its point is worse than a long one.
 pub(crate) fn shorten_to_title(text: &str) -> String {
     let has_question_mark = text.contains(['?', '？']);
-    let bare = text.replace('`', "").replace("; ", ", ");
+    let bare = strip_code_marks(text).replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
     let bare = if is_long_title(bare) { strip_parenthesis(bare) } else { bare.to_owned() };
     let bare = &shorten_paths(&bare);
@@ -28,6 +28,26 @@ pub(crate) fn shorten_to_title(text: &str) -> String {
     let short = truncate_words(&short, TITLE_CHARS_MAX);
     // A command or a name in backquotes is written as it is.
     if text.trim_start().starts_with('`') { short } else { capitalize(&short) }
+}
+
+/// Removes backquotes, except around a plain word, which would read as one of the sentence: "the `make` path".
+fn strip_code_marks(text: &str) -> String {
+    const WORD_CHARS_MIN: usize = 3;
+    if !text.matches('`').count().is_multiple_of(2) {
+        return text.replace('`', "");
+    }
+    let mut bare = String::with_capacity(text.len());
+    for (index, part) in text.split('`').enumerate() {
+        let is_word = index % 2 == 1
+            && part.len() >= WORD_CHARS_MIN
+            && part.bytes().all(|byte| byte.is_ascii_lowercase());
+        if is_word {
+            bare.extend(["`", part, "`"]);
+        } else {
+            bare.push_str(part);
+        }
+    }
+    bare
 }
 
 /// Whether a text is too long for a title.
@@ -177,6 +197,12 @@ pub(crate) fn cut_clause(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
     }
+    // What stands in parentheses is easier to miss than the end.
+    let shorter = strip_remarks(text, chars_max);
+    if shorter.chars().nth(chars_max).is_none() {
+        return shorter;
+    }
+    let text = shorter.as_str();
     let head = tome_text::first_chars(text, chars_max);
     let least = tome_text::first_chars(text, chars_max * 2 / 5).len();
     let mut cuts: Vec<usize> = ENDS
@@ -219,6 +245,34 @@ pub(crate) fn cut_clause(text: &str, chars_max: usize) -> String {
     }
 }
 
+/// Removes remarks in parentheses, the last one first, until a text fits or has none left. Short ones, as in
+/// `scan()` or "(two)", stay.
+fn strip_remarks(text: &str, chars_max: usize) -> String {
+    const REMARK_CHARS_MIN: usize = 16;
+    let mut text = text.to_owned();
+    let mut from = text.len();
+    while text.chars().nth(chars_max).is_some() {
+        let Some(open) = text.get(..from).and_then(|before| before.rfind(" (")) else { break };
+        from = open;
+        let rest = text.get(open..).unwrap_or_default();
+        let Some(close) = rest.find(')') else { continue };
+        let inside = rest.get(2..close).unwrap_or_default();
+        let before = text.get(..open).unwrap_or_default();
+        let is_remark = inside.len() >= REMARK_CHARS_MIN
+            && !inside.contains('(')
+            && !["not ", "n't ", "only ", "except ", "without "]
+                .iter()
+                .any(|word| inside.contains(word))
+            && inside.matches('`').count() % 2 == 0
+            && before.matches('`').count() % 2 == 0;
+        let end = open + close;
+        if is_remark {
+            text.replace_range(open..=end, "");
+        }
+    }
+    text
+}
+
 fn is_arrow(word: &str) -> bool {
     matches!(word, "→" | "⇒" | "->" | "=>" | "-->")
 }
@@ -250,7 +304,12 @@ pub(crate) fn closes_unopened_parenthesis(text: &str) -> bool {
 
 /// Whether a text cannot end with this word.
 pub(crate) fn is_dangling(word: &str) -> bool {
-    is_stop_word(&word.to_lowercase(), StopClass::DANGLING)
+    let lower = word.to_lowercase();
+    is_stop_word(&lower, StopClass::DANGLING)
+        || matches!(
+            lower.as_str(),
+            "but" | "however" | "although" | "though" | "whereas" | "unless"
+        )
 }
 
 /// Capitalizes a text unless it begins with an identifier.
@@ -294,6 +353,27 @@ pub(crate) fn is_main_clause(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_in_backquotes_keeps_them_in_a_title() {
+        assert_eq!(shorten_to_title("Fix the `make` path"), "Fix the `make` path");
+        assert_eq!(shorten_to_title("Fix `run_all` and `a/b.rs`"), "Fix run_all and a/b.rs");
+    }
+
+    #[test]
+    fn a_remark_is_left_out_before_the_point() {
+        assert_eq!(
+            cut_clause(
+                "Keep both caches (they have different keys and lifetimes), but flush them",
+                50
+            ),
+            "Keep both caches, but flush them"
+        );
+        assert_eq!(
+            cut_clause("Keep the cache (not the one of the old server) as it is", 30),
+            "Keep the cache…"
+        );
+    }
 
     #[test]
     fn a_text_is_cut_at_the_end_of_a_clause() {

@@ -3,8 +3,11 @@
 use tome_model::FactKind;
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
-use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
+use crate::extract::facts::draft_fact::{
+    DraftFact, PASSED_BY_ITSELF, PASSING_TROUBLE, QUESTION_END,
+};
+use crate::extract::facts::overturned::OPENED;
+use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::work::repeats_request;
@@ -49,10 +52,12 @@ pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
 /// mere step of the work.
 pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
     let is_step = match kind {
-        FactKind::Commit => is_ceremony(text),
+        FactKind::Commit => is_ceremony(text) || weight <= AMENDED_WEIGHT,
         // Without an answer, half of the requests were useless to readers.
         FactKind::Request => !text.contains(QUESTION_END),
         FactKind::Problem => weight <= PASSING_TROUBLE,
+        // Its number alone says nothing.
+        FactKind::PullRequest => !text.starts_with(OPENED) && !text.contains(": "),
         _ => false,
     };
     rank_kind(kind).1 > 0 && !is_step
@@ -113,8 +118,13 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         }
     }
     if chosen.is_empty() {
-        // A failure that was no lasting problem is better than nothing.
-        chosen.extend(facts.iter().rfind(|fact| fact.kind == FactKind::Problem && !is_open(fact)));
+        // A failure that did not pass by itself is better than nothing.
+        let is_left = |fact: &&DraftFact| {
+            fact.kind == FactKind::Problem
+                && !is_open(fact)
+                && !fact.text.contains(PASSED_BY_ITSELF)
+        };
+        chosen.extend(facts.iter().rfind(is_left));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

@@ -77,7 +77,7 @@ pub(crate) struct FactEvent {
 /// Reads the activity of a segment. Its first event may be the prompt of a turn that began in the
 /// segment before.
 pub(crate) fn read_activity(events: &[Event]) -> EventActivity {
-    let mut segment = collect_facts(events, None);
+    let mut segment = collect_facts(events, None, false);
     add_titles(&mut segment, events, None);
     let turns: Vec<DraftTurn> =
         segment.turns.iter().map(|turn| read_turn_activity(turn, events)).collect();

@@ -11,10 +11,11 @@ use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::{find_typed_text, is_prose};
 use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::terms::base_name;
-use crate::extract::language::text::plain_text;
+use crate::extract::language::text::{begins_with_any, plain_text};
 use crate::extract::pages::title_text::build_title;
 use crate::extract::pages::title_weight::FROM_FILES;
 use crate::extract::turns::changed_files::{changed_files, render_changes_without_counts};
+use crate::extract::turns::plan::{find_plan_file, is_plan_path};
 use crate::extract::turns::prompt::is_harness_message;
 use crate::extract::turns::request::parse_request;
 use crate::extract::turns::turn::Turn;
@@ -22,7 +23,17 @@ use crate::service_error::is_service_error;
 
 /// The files that were changed, or else read.
 pub(crate) fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
-    let changed = changed_files(turns);
+    let mut changed = changed_files(turns);
+    // Agents name the files of plans at random.
+    let all = changed.len();
+    changed.retain(|file| !is_plan_path(file.path));
+    if changed.is_empty()
+        && all > 0
+        && let Some(plan) = find_plan_file(events)
+    {
+        let text = format!("Plan: {}", plain_text(plan.text));
+        return build_title(&text, FROM_FILES, vec![build_evidence(plan.event, plan.raw)]);
+    }
     if let Some(text) = render_changes_without_counts(&changed, 2) {
         let evidence = changed.iter().take(2).map(|file| build_evidence(file.event, file.raw));
         return build_title(&text, FROM_FILES, evidence.collect());
@@ -38,9 +49,10 @@ pub(crate) fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<D
         return build_title(&text, FROM_FILES, vec![build_evidence(first.event, first.raw)]);
     }
     title_from_first_words(events)
-        .or_else(|| title_from_command(events))
+        .or_else(|| title_from_command(events, &|line| !only_looks(line)))
         .or_else(|| title_from_text(events))
         .or_else(|| title_from_any_prompt(events))
+        .or_else(|| title_from_command(events, &|_| true))
 }
 
 /// The first line of any prompt, even one that was pasted.
@@ -70,13 +82,25 @@ fn title_from_first_words(events: &[Event]) -> Option<DraftFact> {
 }
 
 /// The first command, if nothing was said and no file touched.
-fn title_from_command(events: &[Event]) -> Option<DraftFact> {
+fn title_from_command(events: &[Event], is_title: &dyn Fn(&str) -> bool) -> Option<DraftFact> {
     let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
-        let line = find_command_line(event.tool.as_ref()?)?;
-        Some((at, first_line(line)))
+        let line = first_line(find_command_line(event.tool.as_ref()?)?);
+        is_title(line).then_some((at, line))
     })?;
     let text = format!("Ran {}", truncate_words(&plain_text(line), 80));
     build_title(&text, FROM_FILES, vec![build_evidence(at, line)])
+}
+
+/// Whether a command only looks at the state of the work.
+fn only_looks(line: &str) -> bool {
+    #[rustfmt::skip]
+    const LOOKS: &[&str] = &[
+        "git status", "git log", "git diff", "git branch", "git show", "ls", "pwd", "cat", "cd", "head", "tail", "echo",
+        "find", "grep", "rg", "which", "wc",
+    ];
+    // The folder does not matter.
+    let own = line.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
+    begins_with_any(own.map_or(line, |(_, own)| own).trim_start(), LOOKS)
 }
 
 /// The line of a log that reports a failure, or else the first words of anybody.

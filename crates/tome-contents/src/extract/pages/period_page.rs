@@ -13,7 +13,9 @@ use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
-use crate::extract::pages::title_weight::{FROM_REBASE, is_from_conversation, weigh_for_day};
+use crate::extract::pages::title_weight::{
+    FROM_REBASE, is_from_conversation, weigh_conversation, weigh_for_day,
+};
 use crate::extract::pages::work::{
     find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone,
 };
@@ -43,6 +45,8 @@ struct MergedWork<'a> {
     facts: Vec<&'a Fact>,
     /// Whether it is the work of one day.
     is_of_day: bool,
+    /// The title whose words recur most in the work, if that tells it from the weightiest one.
+    recurrent: Option<&'a Fact>,
 }
 
 impl<'a> MergedWork<'a> {
@@ -54,6 +58,9 @@ impl<'a> MergedWork<'a> {
     /// The title with the highest weight. In a day, some titles weigh less ([`weigh_for_day`]); above it, the
     /// choice is the same as in the list of sessions.
     fn best_title(&self) -> Option<&'a Fact> {
+        if self.recurrent.is_some() {
+            return self.recurrent;
+        }
         let weigh = |fact: &Fact| match self.is_of_day {
             true => weigh_for_day(fact.weight),
             false => fact.weight,
@@ -70,6 +77,7 @@ impl<'a> MergedWork<'a> {
     fn from_work(work: &'a Work, is_of_day: bool) -> Self {
         Self {
             is_of_day,
+            recurrent: None,
             branch: work.branch.as_deref(),
             sessions: work.sessions.iter().collect(),
             turns: work.turns,
@@ -136,7 +144,10 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     }
     merged.sort_by_key(|work| Reverse(work.weight));
     merged.truncate(WORK_MAX);
-    merged.iter_mut().for_each(limit_facts);
+    for work in &mut merged {
+        work.recurrent = find_recurrent_title(work);
+        limit_facts(work);
+    }
     merged
 }
 
@@ -153,6 +164,53 @@ fn extend_work<'a>(work: &mut MergedWork<'a>, later: &'a Work) {
     work.facts.extend(&later.facts);
 }
 
+/// Finds the title that names more of a day's work than the weightiest one, which may be that of a side question.
+/// Plans, pull requests and commits name their work themselves.
+fn find_recurrent_title<'a>(work: &MergedWork<'a>) -> Option<&'a Fact> {
+    const TITLES_MAX: usize = 12;
+    const FACTS_MAX: usize = 200;
+    const FACTS_MIN: usize = 4;
+    const SHARED_MIN: usize = 2;
+    /// Percent of the facts that it has to name more.
+    const LEAD_PERCENT_MIN: usize = 20;
+    let mut titles: Vec<&Fact> = work.facts_of(FactKind::Title).collect();
+    titles.sort_by_key(|fact| (Reverse(weigh_for_day(fact.weight)), fact.at));
+    titles.truncate(TITLES_MAX);
+    let best = titles.first().filter(|best| weigh_for_day(best.weight) < FROM_REBASE)?;
+    if !work.is_of_day || titles.len() < 2 {
+        return None;
+    }
+    let facts = work.facts.iter().filter(|fact| {
+        !matches!(
+            fact.kind,
+            FactKind::Check | FactKind::Change | FactKind::Problem | FactKind::Open
+        )
+    });
+    let facts: Vec<Statement<'_>> =
+        facts.take(FACTS_MAX).map(|fact| Statement::new(&fact.text)).collect();
+    let rate = |title: &Fact| {
+        let states = Statement::new(&title.text);
+        let is_other = |fact: &&Statement<'_>| {
+            let request = fact.text.split_once(QUESTION_END).map_or(fact.text, |(one, _)| one);
+            !repeats_request(&title.text, request)
+        };
+        let others = facts.iter().filter(is_other);
+        let (named, all) = others.fold((0, 0), |(named, all), fact| {
+            let shared = fact.terms.count_shared(&states.terms);
+            (named + usize::from(shared >= SHARED_MIN), all + 1)
+        });
+        if all < FACTS_MIN { 0 } else { named * 100 / all }
+    };
+    let least = rate(best) + LEAD_PERCENT_MIN;
+    let stands = |title: &&&Fact| title.weight >= weigh_conversation(QUALITY_MIN);
+    let rated = titles.iter().skip(1).filter(stands).map(|title| (rate(title), *title));
+    let (most, title) = rated.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
+    (most >= least).then_some(title)
+}
+
+/// A title from the conversation of less quality names no work.
+const QUALITY_MIN: u32 = 4;
+
 /// Keeps the latest facts of each kind, and the best titles and outcomes.
 fn limit_facts(work: &mut MergedWork<'_>) {
     let from = work.sessions.len().saturating_sub(SESSIONS_MAX);
@@ -162,7 +220,11 @@ fn limit_facts(work: &mut MergedWork<'_>) {
     for facts in work.facts.chunk_by_mut(|a, b| a.kind == b.kind) {
         match facts.first().map(|fact| fact.kind) {
             Some(FactKind::Title) if work.is_of_day => {
-                facts.sort_by_key(|fact| (Reverse(weigh_for_day(fact.weight)), fact.at));
+                let recurs =
+                    |fact: &Fact| work.recurrent.is_some_and(|one| std::ptr::eq(one, fact));
+                facts.sort_by_key(|fact| {
+                    (!recurs(fact), Reverse(weigh_for_day(fact.weight)), fact.at)
+                });
             }
             Some(FactKind::Title) => facts.sort_by_key(|fact| rank_title(fact)),
             Some(FactKind::Outcome | FactKind::Request) => {

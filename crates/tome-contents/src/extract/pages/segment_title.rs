@@ -90,7 +90,8 @@ pub(crate) fn choose_title(
 fn title_from_commit(turns: &[Turn<'_>], terms: &TurnTerms) -> Option<DraftFact> {
     let mut best: Option<(u8, usize, &MadeCommit<'_>)> = None;
     for turn in turns {
-        for commit in turn.commits.iter().filter(|commit| !is_chore(commit.subject)) {
+        let names_work = |commit: &&MadeCommit<'_>| !commit.is_amended && !is_chore(commit.subject);
+        for commit in turn.commits.iter().filter(names_work) {
             let overlap = terms.compare(commit.subject, None);
             let shared = overlap.shared * 100 / overlap.terms.max(1);
             let rank = rank_commit_type(commit.subject);

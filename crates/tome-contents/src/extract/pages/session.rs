@@ -71,7 +71,7 @@ pub struct FileChange {
 
 /// Reads a session from its ordered events.
 pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
-    let mut session = collect_facts(events, None);
+    let mut session = collect_facts(events, None, false);
     add_titles(&mut session, events, None);
     let titles = session.facts.iter().filter(|fact| fact.kind == FactKind::Title);
     // Of equals, the first.

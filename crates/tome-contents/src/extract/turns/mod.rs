@@ -8,4 +8,5 @@ pub(crate) mod reference;
 pub(crate) mod replaced;
 pub(crate) mod request;
 pub(crate) mod request_score;
+pub(crate) mod rule;
 pub(crate) mod turn;

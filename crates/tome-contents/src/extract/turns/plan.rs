@@ -77,8 +77,18 @@ fn find_written_plan<'a>(
     })
 }
 
+/// The heading of the last plan that a call wrote to a file.
+pub(crate) fn find_plan_file(events: &[Event]) -> Option<PlanHeading<'_>> {
+    events.iter().enumerate().rev().find_map(|(at, event)| {
+        let input = &event.tool.as_ref()?.input;
+        let path = find_text_field(input, &["file_path", "filePath", "path"])?;
+        let text = find_text_field(input, &["content", "file_text"])?;
+        find_heading(at, text).filter(|_| is_plan_path(path))
+    })
+}
+
 /// Whether a path is that of a plan: `plan.md`, or Markdown in a folder `plans`.
-fn is_plan_path(path: &str) -> bool {
+pub(crate) fn is_plan_path(path: &str) -> bool {
     let mut parts = path.rsplit(['/', '\\']);
     let (name, folder) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     name == "plan.md" || folder == "plans" && name.ends_with(".md")

@@ -105,12 +105,14 @@ pub(crate) struct Turn<'a> {
 pub(crate) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for range in cut_turns(events) {
-        let turn = read_turn(events, range);
+        let mut turn = read_turn(events, range);
         if let Some(subject) = turn.amended
             && let Some(before) = turns.iter_mut().rev().find(|turn| !turn.commits.is_empty())
             && before.commits.last().is_some_and(|commit| commit.subject == subject)
         {
             before.commits.pop();
+            let amended = turn.commits.iter_mut().filter(|commit| commit.subject == subject);
+            amended.for_each(|commit| commit.is_amended = false);
         }
         let mut undone = turn.undone_earlier;
         for before in turns.iter_mut().rev() {
@@ -253,17 +255,23 @@ impl<'a> Turn<'a> {
                 self.undone_earlier += 1;
             }
         }
+        // A commit with another message is told as the new one.
+        let keeps_message = find_command_line(tool).is_some_and(|line| line.contains("--no-edit"));
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
-            self.add_commit(commit);
+            self.add_commit(commit, keeps_message);
         }
     }
 
-    fn add_commit(&mut self, commit: MadeCommit<'a>) {
+    fn add_commit(&mut self, mut commit: MadeCommit<'a>, keeps_message: bool) {
         // Without a commit in this turn, it replaces the last one of an earlier turn, if the subject is the same.
-        if commit.is_amended && self.commits.pop().is_none() {
-            self.amended = Some(commit.subject);
+        if commit.is_amended {
+            match self.commits.pop() {
+                Some(replaced) => commit.is_amended = replaced.is_amended,
+                None => self.amended = Some(commit.subject),
+            }
         }
+        commit.is_amended &= keeps_message;
         self.commits.push(commit);
     }
 
@@ -328,6 +336,17 @@ impl<'a> Turn<'a> {
             && last.into_iter().any(|one| asks(&one.plain))
     }
 
+    /// Drops the final answer of a turn that goes on, unless it is long enough to be a result of its own.
+    pub(crate) fn drop_narration(&mut self, events: &[Event]) {
+        const RESULT_WORDS_MIN: usize = 40;
+        let words = self.final_answer(events).map(|(_, answer)| tome_text::count_words(answer));
+        if words.is_some_and(|words| words < RESULT_WORDS_MIN) {
+            self.is_answered = false;
+            self.answer_parts = MessageParts::default();
+            self.conclusion = None;
+        }
+    }
+
     /// The words of the user.
     pub(crate) fn prompt_text(&self, events: &[Event]) -> String {
         let prompt = self.prompt.and_then(|at| events.get(at));
@@ -364,6 +383,11 @@ impl<'a> Turn<'a> {
         let event = earlier.get(before)?;
         Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
     }
+}
+
+/// Whether the agent goes on with a turn by an event.
+pub(crate) fn continues_turn(event: &Event) -> bool {
+    matches!(event.kind, EventKind::ToolResult | EventKind::AssistantMessage)
 }
 
 /// The patch that a shell command applies.

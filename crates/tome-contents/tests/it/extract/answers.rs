@@ -116,7 +116,7 @@ fn an_option_is_told_in_its_own_words() {
             agent("The importer now reads its jobs from the SQLite table `jobs`."),
         ],
         &expect![[r##"
-            # The importer now reads its jobs from the SQLite table jobs
+            # The importer now reads its jobs from the SQLite table `jobs`
             - Decided: Which one do you prefer? Use a table in SQLite
                 1 "Which one do you prefer?"
                 1 "B) Use a table in SQLite"

@@ -7,6 +7,7 @@ mod facts;
 mod overturned;
 mod periods;
 mod plans;
+mod result_rules;
 mod samples;
 mod titles;
 

@@ -10,7 +10,7 @@ use super::samples::{lines_of, names};
 use super::{events, summarize};
 
 /// A stored node with this summary; grips are derived from the excerpts.
-fn node(summary: &Summary, session: &str, events: u64) -> Node {
+pub(crate) fn node(summary: &Summary, session: &str, events: u64) -> Node {
     let is_segment = |support: &Support| matches!(support, Support::Excerpts(_));
     let grips = |support: &Support| match support {
         Support::Excerpts(excerpts) => excerpts.iter().map(grip_of).collect(),
@@ -116,7 +116,7 @@ fn a_day_of_one_segment_has_its_title() {
 fn a_day_of_two_sessions_names_both_themes() {
     let summary = rollup(Level::Day, &[sample("rust-bug-hunt"), sample("python-refactor")]);
     expect![[r#"
-        # Lexer: slice identifiers at character boundaries; Get rid of the global settings object in ledgerly
+        # Lexer: slice identifiers at character boundaries; Get rid of the global `settings` object in ledgerly
         - The lexer panics on identifiers that start with a non-ASCII letter, e.g. `größe` → `Lexer::ident` now slices at the byte offset that `ident_end` returns instead of adding one per character, so identifiers such as `größe` lex without a panic.
         - Decided: Let's leave normalisation to the resolver.
         - Get rid of the global `settings` object in ledgerly → There are 37 imports of the global. Two options: Dependency injection; Context variable: keep the import, but back it with a `contextvars.ContextVar`
@@ -157,7 +157,7 @@ fn weeks_and_years_keep_the_main_themes() {
     let weeks = level(Level::Week, &days, 4);
     let months = level(Level::Month, &weeks, 1);
     expect![[r#"
-        # Get rid of the global settings object in ledgerly; 订单导出接口在数据量大的时候会超时
+        # Get rid of the global `settings` object in ledgerly; 订单导出接口在数据量大的时候会超时
         - Go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us → `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
         - CI is red on main since last night, locally it's green → `reconnect` now takes `b.mu` before it replaces the connection, which removes the data race, and the backoff is capped at 2s and driven by a fake clock in the test, so it no longer depends on how slow the CI runner is.
         - 订单导出接口在数据量大的时候会超时，帮我看看怎么回事 → 问题在于 `ExportService.export` 对每个订单单独查询一次用户，20 万条订单就是 20 万次查询，典型的 N+1 查询。
@@ -168,7 +168,7 @@ fn weeks_and_years_keep_the_main_themes() {
     "#]].assert_eq(&page(&rollup(Level::Week, &days[..4])));
     expect![[r#"
         # Lexer: slice identifiers at character boundaries; Celery: вызывать django.setup до поиска задач
-        - Monday, March 2, 2026 (1 session): Get rid of the global settings object in ledgerly; 订单导出接口在数据量大的时候会超时; Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx
+        - Monday, March 2, 2026 (1 session): Get rid of the global `settings` object in ledgerly; 订单导出接口在数据量大的时候会超时; Der Upload von großen Bildern bricht ab, Fehler 413 kommt vom nginx
         - Monday, March 2, 2026 (1 session): Lexer: slice identifiers at character boundaries; Celery: вызывать django.setup до поиска задач; Sessions live in Postgres now
         [lexer.rs, 流式导出, session_store.go, broker_test.go, unicode_ident.rs, タイムゾーン, useSavedItems.ts]
     "#]].assert_eq(&page(&rollup(Level::Year, &months)));

@@ -70,7 +70,7 @@ fn titles_work_in_other_languages() {
             把登录接口改成 JWT 认证，顺便加上刷新令牌
             ログイン画面のバリデーションを追加してください
             Добавить кэш в сервис заказов
-            Die Funktion parse in lexer.py umbenennen
+            Die Funktion `parse` in lexer.py umbenennen
             로그인 페이지에 비밀번호 재설정 링크를 추가해 주세요
             Ajoute un test pour la fonction calculer_total
         "#]],
