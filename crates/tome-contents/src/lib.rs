@@ -60,8 +60,8 @@ pub use rewrite::{
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
 pub use segment_activity::{
-    ActivityFact, CommandActivity, FileActivity, MoveActivity, SegmentActivity, TurnActivity,
-    load_activity,
+    ActivityFact, CommandActivity, DeletionActivity, FileActivity, MoveActivity, SegmentActivity,
+    TurnActivity, load_activity,
 };
 pub use service_error::{is_service_error, is_service_error_text};
 pub use session_list::{SessionFact, SessionList, SessionListing, SessionQuery};

@@ -3,14 +3,18 @@
 use std::ops::Range;
 
 use tome_ledger::{EventRange, Ledger, ScanDirection};
-use tome_model::{CommandOutcome, Event, FactKind, FileAction, Millis, Node, NodeId};
+use tome_model::{CommandOutcome, Event, FactKind, FileAction, Millis, Node, NodeId, truncate_to};
 
-use super::extract::{cut_turns, find_packages, find_renames, is_prompt, read_activity};
+use super::extract::{
+    cut_turns, find_deletions, find_packages, find_renames, is_prompt, prompt_text, read_activity,
+};
 use super::segment::{continues_previous, mark_before};
 use tome_home::HomeError;
 
 /// How many events before a segment to search for the prompt of its first turn.
 const PROMPT_EVENTS_MAX: usize = 400;
+/// Bytes of a prompt that are read; what follows is mostly pasted.
+const PROMPT_BYTES_MAX: usize = 4_000;
 
 /// A segment's activity, turn by turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,10 +42,14 @@ pub struct TurnActivity {
     pub cwd: String,
     /// Its purpose in one line, if known.
     pub title: Option<String>,
+    /// The user's words of its prompt.
+    pub prompt: Option<String>,
     /// Files that it touched.
     pub files: Vec<FileActivity>,
     /// Files and folders that it renamed.
     pub moves: Vec<MoveActivity>,
+    /// Files and folders that shell commands deleted.
+    pub deletions: Vec<DeletionActivity>,
     /// Commands that build, test or ship.
     pub commands: Vec<CommandActivity>,
     /// Packages that it added.
@@ -70,6 +78,17 @@ pub struct MoveActivity {
     pub from: String,
     /// The new path.
     pub to: String,
+    /// Number of the event that shows it.
+    pub number: u64,
+    /// When it happened.
+    pub at: Millis,
+}
+
+/// A deletion; the path is absolute if the folder is known to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeletionActivity {
+    /// The path of the file or folder.
+    pub path: String,
     /// Number of the event that shows it.
     pub number: u64,
     /// When it happened.
@@ -180,6 +199,10 @@ fn number_events(
         at: time_of(turn.event),
         cwd: events.get(turn.event).map(|event| event.cwd.clone()).unwrap_or_default(),
         title: turn.title,
+        prompt: events
+            .get(turn.event)
+            .filter(|event| is_prompt(event))
+            .map(|event| prompt_text(truncate_to(&event.text, PROMPT_BYTES_MAX))),
         files: turn
             .files
             .into_iter()
@@ -200,6 +223,13 @@ fn number_events(
                 at: time_of(event),
                 from,
                 to,
+            })
+            .collect(),
+        deletions: read_deletions(&events, range.clone())
+            .map(|(event, path)| DeletionActivity {
+                number: number_of(event),
+                at: time_of(event),
+                path,
             })
             .collect(),
         commands: turn
@@ -243,5 +273,15 @@ fn read_shell_renames(
         let tool = event.tool.as_ref();
         let renames = tool.map(|tool| find_renames(event, tool)).unwrap_or_default();
         renames.into_iter().map(move |(from, to)| (at, from, to))
+    })
+}
+
+/// What shell commands deleted, each with the index of its event.
+fn read_deletions(events: &[Event], range: Range<usize>) -> impl Iterator<Item = (usize, String)> {
+    let own = events.get(range.clone()).unwrap_or_default();
+    own.iter().zip(range).flat_map(|(event, at)| {
+        let tool = event.tool.as_ref();
+        let paths = tool.map(|tool| find_deletions(event, tool)).unwrap_or_default();
+        paths.into_iter().map(move |path| (at, path))
     })
 }

@@ -41,6 +41,7 @@ use super::{
 pub use self::answers::passage::{ends_with_announcement, find_answer, is_narration, states_cause};
 pub use self::calls::call_line::shorten_path;
 pub use self::calls::tool_call::{ToolCallSummary, read_tool_call};
+pub(crate) use self::commands::deletions::find_deletions;
 pub use self::commands::outcome::ToolOutcome;
 pub(crate) use self::commands::packages::find_packages;
 pub(crate) use self::commands::renames::find_renames;

@@ -5,6 +5,7 @@ pub(crate) mod chain;
 pub(crate) mod command_environment;
 pub(crate) mod command_name;
 pub(crate) mod command_run;
+pub(crate) mod deletions;
 pub(crate) mod failures;
 pub(crate) mod location;
 pub(crate) mod outcome;
