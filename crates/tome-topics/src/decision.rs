@@ -6,27 +6,21 @@
 use std::collections::BTreeSet;
 
 use tome_model::{FactKind, FileAction, Millis, SessionId};
-use tome_text::{content_stems, stem};
 
 use crate::builder::TopicMap;
 use crate::named::TopicKind;
-use crate::page::{PageFact, PageSubject, mentions_file, page_fact};
+use crate::page::{PageFact, page_fact};
+use crate::page_subject::{PageSubject, mentions_file};
 use crate::path::base_name;
 use crate::record::{FactRecord, SegmentRecord, TurnRecord};
+use crate::reversal::{Choice, subject_words};
 
 /// Weight of statements in the user's own words.
 const USER_WEIGHT: u32 = 8;
-/// Words that two statements share if they are about the same subject.
-const SHARED_WORDS_MIN: usize = 3;
 /// Words that later work shares with a decision if it may have taken it back.
 const LATER_WORDS_MIN: usize = 2;
 /// Segments of later work that are worth reading.
 const LATER_MAX: usize = 12;
-/// Characters of a word that says something about a subject.
-const WORD_CHARS_MIN: usize = 4;
-/// Stems of words that say that something was decided, not what.
-const CHOICE_STEMS: [&str; 8] =
-    ["decid", "decis", "chose", "chosen", "choos", "prefer", "because", "becaus"];
 /// Characters of a file's name without its extension that make it telling.
 const STEM_CHARS_MIN: usize = 4;
 
@@ -48,8 +42,8 @@ pub struct FileDecision {
     pub is_by_user: bool,
     /// The session in which it was made.
     pub session: SessionId,
-    /// Later statements of turns that changed the file: one of them may take the decision back.
-    pub later: Vec<String>,
+    /// The decision, for comparing it with later messages.
+    pub choice: Choice,
     /// Later work of other sessions that may have taken it back, the latest first: the session, and
     /// the time of its first and last event.
     pub later_work: Vec<(SessionId, Millis, Millis)>,
@@ -76,14 +70,15 @@ impl TopicMap {
         if self.renames.is_doubtful(name, decision.at) {
             return None;
         }
-        if self.is_replaced(decision) || is_deleted_after(&segments, &subject, decision) {
-            return None;
-        }
-        let later: Vec<&FactRecord> = facts_of(&segments, &subject)
-            .map(|(_, _, fact)| fact)
-            .filter(|fact| (fact.at, fact.number) > (decision.at, decision.number))
-            .collect();
-        if later.iter().any(|fact| fact.kind == FactKind::Correction) {
+        let mut later = facts_of(&segments, &subject).map(|(_, _, fact)| fact);
+        let is_corrected = later.any(|fact| {
+            fact.kind == FactKind::Correction
+                && (fact.at, fact.number) > (decision.at, decision.number)
+        });
+        if is_corrected
+            || self.find_reversal_of(segment, decision).is_some()
+            || self.is_deleted_after(&segments, &subject, decision)
+        {
             return None;
         }
         Some(FileDecision {
@@ -91,9 +86,27 @@ impl TopicMap {
             fact: page_fact(decision),
             is_by_user: decision.weight >= USER_WEIGHT,
             session: segment.session.clone(),
-            later: later.into_iter().map(|fact| fact.text.clone()).collect(),
+            choice: Choice::new(&decision.text, subject.names()),
             later_work: self.find_later_work(segment, decision, &subject),
         })
+    }
+
+    /// Whether the file was deleted after a decision. Numbers alone are in the order of arrival.
+    fn is_deleted_after(
+        &self,
+        segments: &[&SegmentRecord],
+        subject: &PageSubject<'_>,
+        decision: &FactRecord,
+    ) -> bool {
+        let since = (decision.at, decision.number);
+        let turns = segments.iter().flat_map(|segment| &segment.turns);
+        let mut changes =
+            turns.flat_map(|turn| subject.changes_in(turn).map(move |file| (turn, file)));
+        let all = self.segments.iter().flat_map(|segment| &segment.turns);
+        let mut deletions = all.flat_map(|turn| subject.deletions_in(turn));
+        changes
+            .any(|(turn, file)| file.action == FileAction::Deleted && turn.moment_of(file) > since)
+            || deletions.any(|one| (one.at, one.number) > since)
     }
 
     /// Later segments that speak of the subject of a decision, the latest first.
@@ -119,40 +132,25 @@ impl TopicMap {
         let work = later.into_iter();
         work.map(|one| (one.session.clone(), one.first_at, one.last_at)).collect()
     }
-
-    /// Whether a later decision, correction or rule anywhere in the project is about the same subject.
-    fn is_replaced(&self, decision: &FactRecord) -> bool {
-        let words = content_stems(&decision.text);
-        let later = self.segments.iter().flat_map(|segment| &segment.facts).filter(|fact| {
-            use FactKind::{Convention, Correction, Decision};
-            matches!(fact.kind, Decision | Correction | Convention)
-                && (fact.at, fact.number) > (decision.at, decision.number)
-                && fact.text != decision.text
-        });
-        later.into_iter().any(|fact| {
-            let other = content_stems(&fact.text);
-            let shared = words.intersection(&other).count();
-            shared >= SHARED_WORDS_MIN && shared * 2 >= words.len().min(other.len())
-        })
-    }
 }
 
-/// The stems of a statement that say what it is about, without those of the paths of a file: they
-/// occur in all work on it.
-pub fn subject_words<'a>(text: &str, paths: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
-    let mut words = content_stems(text);
-    for path in paths {
-        let parts = path.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty());
-        for part in parts.chain([base_name(path)]) {
-            words.remove(stem(&part.to_lowercase()).as_ref());
-            words.remove(&part.to_lowercase());
-        }
-    }
-    let is_telling = |word: &String| {
-        word.chars().count() >= WORD_CHARS_MIN && !CHOICE_STEMS.contains(&word.as_str())
-    };
-    words.retain(is_telling);
-    words
+/// Whether the answer of a choice leaves the choice open: "Which lexer? Let me pick".
+pub fn defers_choice(text: &str) -> bool {
+    #[rustfmt::skip]
+    const DEFERRING: [&str; 16] = [
+        "let me pick", "let me choose", "let me decide", "let me think", "i'll pick", "i'll decide", "i will decide",
+        "you decide", "you choose", "decide later", "not sure", "not decided", "no preference", "something else",
+        "none of these", "skip",
+    ];
+    let ends =
+        ["? ", "？ ", "… ", ": "].iter().filter_map(|end| Some(text.rfind(end)? + end.len()));
+    let answer = ends.max().and_then(|end| text.get(end..)).unwrap_or_default().to_lowercase();
+    DEFERRING.iter().any(|start| {
+        let rest = answer.strip_prefix(start);
+        rest.is_some_and(|rest| {
+            !rest.starts_with(char::is_alphanumeric) && rest.chars().count() < 20
+        })
+    })
 }
 
 /// How many words a segment mentions in what is known of it.
@@ -182,16 +180,6 @@ fn facts_of<'a>(
 
 fn changes_file(turn: &TurnRecord, subject: &PageSubject<'_>) -> bool {
     subject.changes_in(turn).next().is_some()
-}
-
-fn is_deleted_after(
-    segments: &[&SegmentRecord],
-    subject: &PageSubject<'_>,
-    decision: &FactRecord,
-) -> bool {
-    let turns = segments.iter().flat_map(|segment| &segment.turns);
-    let mut changes = turns.flat_map(|turn| subject.changes_in(turn));
-    changes.any(|file| file.action == FileAction::Deleted && file.number > decision.number)
 }
 
 /// Whether a decision names the file, or is the user's and its turn changed no other file.

@@ -18,16 +18,18 @@ mod leiden;
 mod limits;
 mod named;
 mod page;
+mod page_subject;
 mod path;
 mod record;
 mod related;
+mod reversal;
 mod search;
 mod similarity;
 mod vector;
 
 pub use activity::{TopicActivity, WeekActivity};
 pub use builder::{Topic, TopicMap, TopicStatus};
-pub use decision::{FileDecision, subject_words};
+pub use decision::{FileDecision, defers_choice};
 pub use file_page::FileLookup;
 pub use graph_weights::GraphWeights;
 pub use group_ids::GroupIds;
@@ -35,7 +37,9 @@ pub use named::{TopicKind, error_signature};
 pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};
 pub use path::resolve_repository_path;
 pub use record::{
-    CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
+    CommandRecord, DeletionRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord,
+    TurnRecord,
 };
 pub use related::RelatedTopic;
+pub use reversal::{Choice, Speaker, find_second_thoughts};
 pub use vector::quantize;

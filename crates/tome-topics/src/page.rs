@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_model::{Agent, CommandOutcome, FactKind, FileAction, Millis, SessionId};
+use tome_model::{Agent, CommandOutcome, FactKind, Millis, NodeId, SessionId};
 use tome_text::count_noun;
 
 use crate::activity::{WeekActivity, count_weeks};
 use crate::builder::{Topic, TopicMap};
 use crate::limits::{COMMITS_MAX, STATEMENTS_MAX};
 use crate::named::{TopicKind, error_signature};
-use crate::path::{Rename, Renames, base_name, folder_of};
-use crate::record::{FactRecord, FileRecord, SegmentRecord, TurnRecord};
+use crate::page_subject::{OUTCOME, PageSubject};
+use crate::record::{FactRecord, SegmentRecord, TurnRecord};
 use crate::related::RelatedTopic;
 
-/// The separator of a problem and how it ended, and the beginning of what fixed it, as the contents
-/// write them.
-const OUTCOME: &str = " — ";
+/// The beginning of what fixed a problem, as the contents write it.
 const FIXED: &str = " — passed";
+
+/// Decisions on a page, and those that are compared with what was said later.
+const DECISIONS_MAX: usize = 3;
+const DECISIONS_COMPARED_MAX: usize = 12;
 
 /// The page of a topic, newest first in every list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub struct TopicPage {
     pub commits: Vec<PageFact>,
     /// Changed files, those of most segments first.
     pub files: Vec<PageFile>,
-    /// Decisions about it.
+    /// Decisions about it, those that were taken back last.
     pub decisions: Vec<PageFact>,
     /// Problems with it, and whether they were solved.
     pub problems: Vec<(PageFact, ProblemState)>,
@@ -114,143 +116,6 @@ pub enum ProblemState {
     Open,
 }
 
-/// The subject of a page, and the parts of segments that belong to it.
-pub(crate) struct PageSubject<'a> {
-    pub(crate) kind: TopicKind,
-    pub(crate) name: &'a str,
-    pub(crate) renames: &'a Renames,
-    /// The renames of a file, the latest first, each with the name before it.
-    pub(crate) lineage: Vec<(&'a Rename, String)>,
-}
-
-impl<'a> PageSubject<'a> {
-    pub(crate) fn new(kind: TopicKind, name: &'a str, renames: &'a Renames) -> Self {
-        let lineage = if kind == TopicKind::File { renames.lineage(name) } else { Vec::new() };
-        Self { kind, name, renames, lineage }
-    }
-
-    /// All names that a file had, the newest first.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        std::iter::once(self.name).chain(self.lineage.iter().map(|(_, former)| former.as_str()))
-    }
-
-    /// The changes of a file in a turn.
-    pub(crate) fn changes_in<'t>(
-        &self,
-        turn: &'t TurnRecord,
-    ) -> impl Iterator<Item = &'t FileRecord> {
-        turn.changed_files()
-            .filter(|file| self.renames.name_after(&file.path, turn.moment_of(file)) == self.name)
-    }
-}
-
-impl PageSubject<'_> {
-    /// Describes the effect of a turn on the subject; `None` if there is none.
-    fn describe_turn(&self, turn: &TurnRecord) -> Option<String> {
-        match self.kind {
-            TopicKind::Group | TopicKind::Branch | TopicKind::Symbol => None,
-            TopicKind::File => self.describe_file(turn),
-            TopicKind::Folder => {
-                let changed = self.renames.changed_names(turn).filter(|_| turn.is_focused());
-                let files: BTreeSet<String> =
-                    changed.filter(|path| folder_of(path) == Some(self.name)).collect();
-                let names: Vec<&str> = files.iter().take(2).map(|path| base_name(path)).collect();
-                match files.len() {
-                    0 => None,
-                    1 | 2 => Some(names.join(", ")),
-                    many => Some(format!("{} and {} more", names.join(", "), many - 2)),
-                }
-            }
-            TopicKind::Command => {
-                let runs: Vec<CommandOutcome> = turn
-                    .commands
-                    .iter()
-                    .filter(|run| run.name == self.name)
-                    .map(|run| run.outcome)
-                    .collect();
-                let with = |outcome| runs.iter().filter(|one| **one == outcome).count();
-                let parts = [
-                    (with(CommandOutcome::Failed), "failed"),
-                    (with(CommandOutcome::Passed), "passed"),
-                ];
-                let counts = parts.iter().filter(|(times, _)| *times > 0).map(|(times, word)| {
-                    if *times == 1 { (*word).to_owned() } else { format!("{word} {times} times") }
-                });
-                (!runs.is_empty()).then(|| counts.collect::<Vec<_>>().join(", "))
-            }
-            TopicKind::Error => {
-                let signature = error_signature(self.name);
-                let error =
-                    turn.errors.iter().find(|error| error_signature(&error.text) == signature)?;
-                Some(format!("`{}` failed", error.command))
-            }
-            TopicKind::Package => {
-                turn.packages.iter().any(|name| name == self.name).then(|| "added".to_owned())
-            }
-            TopicKind::Issue => {
-                let is_it = |number: &u64| format!("#{number}") == self.name;
-                turn.issues.iter().any(is_it).then(String::new)
-            }
-        }
-    }
-
-    fn describe_file(&self, turn: &TurnRecord) -> Option<String> {
-        let moved = self
-            .lineage
-            .iter()
-            .find(|(rename, _)| turn.moves.iter().any(|one| (one.at, one.number) == rename.moment));
-        let mut edits = 0;
-        let mut words: Vec<String> = Vec::new();
-        for file in self.changes_in(turn) {
-            match file.action {
-                FileAction::Changed => edits += file.times,
-                FileAction::Created | FileAction::Deleted => {
-                    words.push(file.action.as_str().to_owned());
-                }
-                FileAction::Read => {}
-            }
-        }
-        match edits {
-            0 => {}
-            1 => words.push("1 edit".to_owned()),
-            many => words.push(format!("{many} edits")),
-        }
-        words.extend(moved.map(|(_, former)| format!("renamed from {former}")));
-        (!words.is_empty()).then(|| words.join(", "))
-    }
-
-    /// Whether a statement is about the subject, not only made at the same time.
-    fn concerns(&self, fact: &FactRecord, turn: Option<&TurnRecord>) -> bool {
-        match self.kind {
-            TopicKind::File => {}
-            // A turn that runs a command is seldom about the command.
-            TopicKind::Command => {
-                return fact.kind == FactKind::Problem
-                    && fact.text.starts_with(&format!("`{}`", self.name));
-            }
-            _ => return true,
-        }
-        let is_named = self.names().any(|name| mentions_file(&fact.text, name));
-        let is_only = turn.is_some_and(|turn| {
-            let paths: BTreeSet<&str> =
-                turn.changed_files().map(|file| file.path.as_str()).collect();
-            paths.len() == 1 && self.changes_in(turn).next().is_some()
-        });
-        is_named || is_only
-    }
-}
-
-/// Whether a text names a file by its base name, as a whole word.
-pub(crate) fn mentions_file(text: &str, path: &str) -> bool {
-    let base = base_name(path);
-    text.match_indices(base).any(|(at, _)| {
-        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        let before = text.get(..at).and_then(|text| text.chars().next_back());
-        let after = text.get(at + base.len()..).and_then(|text| text.chars().next());
-        !before.is_some_and(is_part) && !after.is_some_and(is_part)
-    })
-}
-
 impl TopicMap {
     /// The page of a topic, given its current or former id.
     pub fn page(&self, id: &str) -> Option<TopicPage> {
@@ -258,7 +123,15 @@ impl TopicMap {
         let topic = self.find(&current)?;
         let subject = PageSubject::new(topic.kind, &topic.label, &self.renames);
         let indexes = self.segment_indexes(&current);
-        let segments: Vec<&SegmentRecord> = self.segments_at(indexes).collect();
+        let mut segments: Vec<&SegmentRecord> = self.segments_at(indexes).collect();
+        let known: BTreeSet<&NodeId> = segments.iter().map(|segment| &segment.id).collect();
+        let deleting = self.segments.iter().map(AsRef::as_ref).filter(|segment| {
+            let mut turns = segment.turns.iter();
+            !known.contains(&segment.id)
+                && turns.any(|turn| subject.deletions_in(turn).next().is_some())
+        });
+        segments.extend(deleting.collect::<Vec<_>>());
+        segments.sort_by_key(|segment| segment.id.as_str());
         let page = self.build_page(&topic, &subject, &segments);
         let requested = id.trim();
         let is_forwarded = matches!(topic.kind, TopicKind::Group | TopicKind::File);
@@ -317,7 +190,7 @@ impl TopicMap {
             TopicKind::File => self.list_file_commits(subject, segments),
             _ => list_facts(&facts, FactKind::Commit, COMMITS_MAX),
         };
-        let decisions = list_facts(&about, FactKind::Decision, 3);
+        let decisions = self.list_decisions(segments, &about);
         let problems = self.list_problems(&about);
         let statements = choose_statements(&about, &decisions);
         TopicPage {
@@ -385,6 +258,35 @@ impl TopicMap {
             }
         }
         list_facts(&commits, FactKind::Commit, COMMITS_MAX)
+    }
+
+    /// The latest decisions, those that hold before those that were taken back.
+    fn list_decisions(&self, segments: &[&SegmentRecord], about: &[&FactRecord]) -> Vec<PageFact> {
+        let mut decisions: Vec<(&SegmentRecord, &FactRecord)> = Vec::new();
+        for segment in segments {
+            let own = segment.facts.iter().filter(|fact| fact.kind == FactKind::Decision);
+            let own = own.filter(|fact| about.iter().any(|one| std::ptr::eq(*one, *fact)));
+            decisions.extend(own.map(|fact| (*segment, fact)));
+        }
+        decisions.sort_by_key(|(_, fact)| std::cmp::Reverse((fact.at, fact.number)));
+        let mut seen = BTreeSet::new();
+        decisions.retain(|(_, fact)| seen.insert(fact.text.as_str()));
+        let (mut holding, mut taken_back) = (Vec::new(), Vec::new());
+        for (segment, fact) in decisions.into_iter().take(DECISIONS_COMPARED_MAX) {
+            if holding.len() == DECISIONS_MAX {
+                break;
+            }
+            match self.find_reversal_of(segment, fact) {
+                None => holding.push(page_fact(fact)),
+                Some(number) => taken_back.push(PageFact {
+                    text: format!("Taken back later (#{number}): {}", fact.text),
+                    ..page_fact(fact)
+                }),
+            }
+        }
+        taken_back.truncate(DECISIONS_MAX - holding.len());
+        holding.extend(taken_back);
+        holding
     }
 
     /// Problems, open ones first, then the newest. Of a problem that came back the latest counts.

@@ -65,12 +65,18 @@ pub struct TurnRecord {
     /// The purpose of the turn, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// Sentences of its prompt with which the user may take an earlier choice back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_thoughts: Option<String>,
     /// Files that it touched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<FileRecord>,
     /// Files that it renamed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<MoveRecord>,
+    /// Files and folders that shell commands deleted; they need not have been part of the project.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deletions: Vec<DeletionRecord>,
     /// Commands that build, test or ship.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<CommandRecord>,
@@ -125,6 +131,17 @@ pub struct MoveRecord {
     /// Number of the event that shows it.
     pub number: u64,
     /// When it was renamed.
+    pub at: Millis,
+}
+
+/// A file or folder that a shell command deleted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletionRecord {
+    /// Relative to the repository.
+    pub path: String,
+    /// Number of the event that shows it.
+    pub number: u64,
+    /// When it was deleted.
     pub at: Millis,
 }
 

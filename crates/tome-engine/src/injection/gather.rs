@@ -94,11 +94,21 @@ impl Injector {
                 parts.merge(read);
             }
         }
+        self.add_decisions(&starting.project, parts);
         // Not worth a notice if it is late.
         if let Ok(Some(topics)) = self.topics.load_if_quick(&starting.project) {
             let (recent, files) = (self.list_recent_topics(&topics), self.list_main_files(&topics));
             let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
             (parts.recent, parts.files) = (recent, files);
+        }
+    }
+
+    /// Adds the decisions that still hold. Finding that out takes longer than the rest, so it comes last.
+    fn add_decisions(&self, project: &str, parts: &Mutex<StartParts>) {
+        let lock = || parts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock().known.clone();
+        if self.check_decisions(project, &mut known).is_ok() {
+            lock().known.decisions = known.decisions;
         }
     }
 

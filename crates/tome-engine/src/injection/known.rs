@@ -11,8 +11,10 @@ use tome_contents::{
 use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
 use tome_text::{content_stems, is_unspaced};
+use tome_topics::defers_choice;
 
 use super::Injector;
+use super::choice_text::quote_choice;
 use crate::quote::quote_line;
 use tome_home::HomeError;
 
@@ -30,9 +32,9 @@ const COMMITS_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
 /// The weight of a decision that the user made in words, or by answering a question.
 const DECISION_WEIGHT_MIN: u32 = 8;
-/// Decisions and corrections that are compared with each other.
+/// Decisions of which it is found out whether they still hold.
 const DECISIONS_READ_MAX: usize = 40;
-const RULES_MAX: usize = 6;
+const CORRECTIONS_MAX: usize = 3;
 const CHECKS_MAX: usize = 5;
 const OPEN_MAX: usize = 3;
 const EARLIER_MAX: usize = 6;
@@ -55,10 +57,36 @@ pub struct KnownFacts {
     pub earlier: Vec<EarlierWork>,
     /// Open ends of other work, latest first.
     pub open_elsewhere: Vec<String>,
-    /// Rules, corrections and decisions of the user, and commands that pass.
-    pub how_to_work: Vec<String>,
+    /// Standing instructions of the user, the latest first.
+    pub instructions: Vec<String>,
+    /// Corrections by the user.
+    pub corrections: Vec<String>,
+    /// Decisions of the user that still hold.
+    pub decisions: Vec<String>,
+    /// The commands that pass.
+    pub checks: Option<String>,
+    /// Decisions, the latest first, of which it is not known yet whether they hold.
+    pub(super) undecided: Vec<StatedDecision>,
     /// The last session on the branch.
     pub session: Option<SessionId>,
+}
+
+/// A decision as the contents state it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StatedDecision {
+    /// The whole statement.
+    text: String,
+    at: Millis,
+    /// For the start text.
+    line: String,
+}
+
+impl KnownFacts {
+    /// What to know before working here, in a line each.
+    pub(super) fn how_to_work(&self) -> Vec<String> {
+        let lines = self.corrections.iter().chain(&self.decisions).chain(&self.checks);
+        lines.cloned().collect()
+    }
 }
 
 /// A piece of work in one line.
@@ -117,10 +145,29 @@ impl Injector {
         known.earlier = of_users;
         let earlier = known.earlier.iter_mut().map(|work| &mut work.line);
         let lines = known.on_branch.iter_mut().chain(&mut known.open_elsewhere);
-        for line in lines.chain(&mut known.how_to_work).chain(earlier) {
+        let undecided = known.undecided.iter_mut().map(|one| &mut one.line);
+        let to_work = known.instructions.iter_mut().chain(&mut known.corrections);
+        let lines = lines.chain(to_work).chain(&mut known.checks).chain(undecided);
+        for line in lines.chain(earlier) {
             *line = self.redact_text(&number_citations(&store, project, line)?);
         }
         Ok(known)
+    }
+
+    /// Finds out which decisions still hold. Without the topics, which know what was said later, none is told.
+    pub(super) fn check_decisions(
+        &self,
+        project: &str,
+        known: &mut KnownFacts,
+    ) -> Result<(), HomeError> {
+        if known.undecided.is_empty() {
+            return Ok(());
+        }
+        let Some(topics) = self.topics.load_latest_if_quick(project)? else { return Ok(()) };
+        let holding = std::mem::take(&mut known.undecided).into_iter();
+        let holding = holding.filter(|one| topics.find_reversal(&one.text, one.at).is_none());
+        known.decisions = holding.take(DECISIONS_MAX).map(|one| one.line).collect();
+        Ok(())
     }
 }
 
@@ -202,7 +249,9 @@ fn summarize_work(
         facts.retain(|fact| seen.insert(fact.text.as_str()));
         facts.retain(|fact| {
             kind != FactKind::Decision
-                || fact.weight >= DECISION_WEIGHT_MIN && !is_choice_of_next_step(&fact.text)
+                || fact.weight >= DECISION_WEIGHT_MIN
+                    && !is_choice_of_next_step(&fact.text)
+                    && !defers_choice(&fact.text)
         });
         facts.truncate(most);
         facts
@@ -218,51 +267,31 @@ fn summarize_work(
         .filter(|one| one.replaced_by.is_none())
         .map(|one| &one.instruction)
         .filter(|rule| rule_texts.insert(rule.text.as_str()))
-        .take(RULES_MAX)
         .collect();
-    known.how_to_work.extend(
-        rules
-            .iter()
-            .map(|rule| quoted("The user's rule", &rule.text, &format!(" [#{}]", rule.number))),
-    );
-    let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
+    known.instructions = rules
+        .iter()
+        .map(|rule| quoted("The user's rule", &rule.text, &format!(" [#{}]", rule.number)))
+        .collect();
+    let corrections = latest(FactKind::Correction, CORRECTIONS_MAX);
     let corrections = corrections
         .iter()
         .filter(|fact| !rule_texts.contains(fact.text.as_str()) && says_what_to_do(&fact.text));
-    known.how_to_work.extend(
-        corrections.map(|fact| quoted("The user corrected", &fact.text, &format_citation(fact))),
-    );
-    let mut decisions = latest(FactKind::Decision, DECISIONS_READ_MAX);
-    let later: Vec<&Fact> = latest(FactKind::Correction, DECISIONS_READ_MAX);
-    drop_overruled(&mut decisions, &later);
-    decisions.truncate(DECISIONS_MAX);
-    known.how_to_work.extend(
-        decisions
-            .iter()
-            .map(|fact| format_cited_fact(&format!("- Decided {}: ", format_day(fact.at)), fact)),
-    );
-    known.how_to_work.extend(describe_checks(&best_checks(all), all));
-    known
-}
-
-/// Leaves out decisions that may no longer hold: on their subject the user decided again later, or corrected
-/// something.
-fn drop_overruled(decisions: &mut Vec<&Fact>, corrections: &[&Fact]) {
-    // Questions that were asked together are about the same subject.
-    const TOGETHER_MS: u64 = 5 * 60 * 1_000;
-    let stems = |facts: &[&Fact]| -> Vec<(Millis, BTreeSet<String>)> {
-        facts.iter().map(|fact| (fact.at, content_stems(&fact.text))).collect()
+    known.corrections = corrections
+        .map(|fact| quoted("The user corrected", &fact.text, &format_citation(fact)))
+        .collect();
+    let state = |fact: &&Fact| StatedDecision {
+        text: fact.text.clone(),
+        at: fact.at,
+        line: format!(
+            "- Decided {}: {}{}",
+            format_day(fact.at),
+            quote_choice(&fact.text, TEXT_CHARS_MAX),
+            format_citation(fact)
+        ),
     };
-    let (decided, corrected) = (stems(decisions), stems(corrections));
-    decisions.retain(|fact| {
-        let own = content_stems(&fact.text);
-        let overrules = |(at, others): &(Millis, BTreeSet<String>), shared_min: usize| {
-            at.0 > fact.at.0 + TOGETHER_MS
-                && own.intersection(others).count() >= shared_min.max(own.len() / 3)
-        };
-        !decided.iter().any(|later| overrules(later, 3))
-            && !corrected.iter().any(|later| overrules(later, 2))
-    });
+    known.undecided = latest(FactKind::Decision, DECISIONS_READ_MAX).iter().map(state).collect();
+    known.checks = describe_checks(&best_checks(all), all);
+    known
 }
 
 /// Whether an open end is an offer of the agent that ended with its session. One about changes tells that they
@@ -308,13 +337,13 @@ fn is_choice_of_next_step(decision: &str) -> bool {
 }
 
 /// The checks in one line, with the days on which they last passed, and whether they failed after that.
-fn describe_checks(checks: &[&Fact], all: &[&Work]) -> Option<String> {
-    let last = format_day(checks.iter().map(|fact| fact.at).max()?);
+fn describe_checks(checks: &[(&str, &Fact)], all: &[&Work]) -> Option<String> {
+    let last = format_day(checks.iter().map(|(_, fact)| fact.at).max()?);
     let problems = all.iter().flat_map(|work| work.facts_of(FactKind::Problem));
     let unfixed: Vec<&Fact> = problems.filter(|fact| !fact.text.contains(FIX_MARK)).collect();
     let (mut of_last_day, mut others) = (Vec::new(), Vec::new());
-    for check in checks {
-        let command = quote_line(&check.text, COMMAND_CHARS_MAX);
+    for (command, check) in checks {
+        let command = quote_line(command, COMMAND_CHARS_MAX);
         let named = format!("`{command}`{}", format_citation(check));
         let has_failed = unfixed.iter().filter(|failure| failure.at > check.at).any(|failure| {
             failed_command(&failure.text).is_some_and(|name| check.text.contains(name))
@@ -337,8 +366,21 @@ fn failed_command(failure: &str) -> Option<&str> {
     failure.strip_prefix('`')?.split_once("` failed").map(|(command, _)| command)
 }
 
-/// The commands that check the whole project rather than one test or file, most used first.
-fn best_checks<'a>(all: &[&'a Work]) -> Vec<&'a Fact> {
+/// A command without the steps into a folder of another worktree before it.
+fn skip_folders(command: &str) -> &str {
+    let mut rest = command;
+    while let Some(after) = rest.strip_prefix("cd ")
+        && after.trim_start_matches(['"', '\'']).starts_with(['/', '~', '$'])
+        && let Some((_, next)) = after.split_once(" && ").or_else(|| after.split_once("; "))
+    {
+        rest = next.trim_start();
+    }
+    rest
+}
+
+/// The commands that check the whole project rather than one test or file, most used first, each with its last
+/// pass.
+fn best_checks<'a>(all: &[&'a Work]) -> Vec<(&'a str, &'a Fact)> {
     const NARROW: [&str; 8] =
         [" -run", " -k ", "::", "/tmp", " -o ", "--test ", "--filter", " -t "];
     let mut found: BTreeMap<&str, (u32, &Fact)> = BTreeMap::new();
@@ -347,18 +389,19 @@ fn best_checks<'a>(all: &[&'a Work]) -> Vec<&'a Fact> {
             let is_path = word.contains('.') && !word.contains("...") && word.contains('/');
             is_path && !word.ends_with("/activate")
         };
-        if NARROW.iter().any(|mark| fact.text.contains(mark)) || fact.text.split(' ').any(is_file) {
+        let command = skip_folders(&fact.text);
+        if NARROW.iter().any(|mark| command.contains(mark)) || command.split(' ').any(is_file) {
             continue;
         }
-        let entry = found.entry(fact.text.as_str()).or_insert((0, fact));
+        let entry = found.entry(command).or_insert((0, fact));
         entry.0 += fact.weight.max(1);
         if fact.at > entry.1.at {
             entry.1 = fact;
         }
     }
-    let mut checks: Vec<(u32, &Fact)> = found.into_values().collect();
-    checks.sort_by_key(|(passes, fact)| std::cmp::Reverse((*passes, fact.at)));
-    checks.into_iter().take(CHECKS_MAX).map(|(_, fact)| fact).collect()
+    let mut checks: Vec<(&str, (u32, &Fact))> = found.into_iter().collect();
+    checks.sort_by_key(|(_, (passes, fact))| std::cmp::Reverse((*passes, fact.at)));
+    checks.into_iter().take(CHECKS_MAX).map(|(command, (_, fact))| (command, fact)).collect()
 }
 
 /// Pieces of work in a line each, the latest first.
@@ -368,7 +411,8 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     works.sort_by_key(|work| std::cmp::Reverse(last_at(work)));
     let describe = |work: &&Work| {
         let (title, session) = (find_work_title(work)?, work.sessions.last()?.clone());
-        let day = format_day(last_at(work)?);
+        // Work may last for weeks: each statement has its own day.
+        let day = format_day(title.at);
         let text = quote_line(&title.text, EARLIER_CHARS_MAX);
         // With its own request, unless that is the title: a result answers one turn.
         let outcome = find_last_result(work, title).map_or(String::new(), |fact| {
@@ -377,7 +421,9 @@ fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
                 None => ("Last", fact.text.as_str()),
             };
             let text = quote_line(result, EARLIER_RESULT_CHARS_MAX);
-            format!(" {label}: {text}{}", format_citation(fact))
+            let result_day = format_day(fact.at);
+            let when = if result_day == day { String::new() } else { format!(" {result_day}") };
+            format!(" {label}{when}: {text}{}", format_citation(fact))
         });
         Some(EarlierWork {
             session,
@@ -521,6 +567,18 @@ mod tests {
         }
         assert!(tells_problem("The server runs. The problem is that port 9000 is taken"));
         assert!(!tells_problem("The problematic port is no longer used"));
+    }
+
+    #[test]
+    fn a_check_is_told_without_the_folder_of_its_worktree() {
+        for (command, told) in [
+            ("cd /home/a/worktrees/x && bun run lint", "bun run lint"),
+            ("cd '/wt/x' && cd \"/wt/x/y\"; make check", "make check"),
+            ("cd web && npm test", "cd web && npm test"),
+            ("cargo test", "cargo test"),
+        ] {
+            assert_eq!(skip_folders(command), told);
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! stores what a session was given, and `injection_log` logs injections. Deadlines are the caller's:
 //! every step can be skipped.
 
+mod choice_text;
 mod compose;
 mod edit_decision;
 mod gather;

@@ -110,7 +110,8 @@ pub fn render_start(parts: &StartParts, budget: TokenBudget) -> Option<Injection
         overview_section(parts),
         last_session_section(parts),
         branch_section(parts),
-        how_to_work_section(&parts.known.how_to_work),
+        instructions_section(&parts.known.instructions),
+        how_to_work_section(&parts.known.how_to_work()),
         open_section(parts),
         earlier_section(parts),
         notes_section(parts),
@@ -224,9 +225,18 @@ fn branch_section(parts: &StartParts) -> TextSection {
     known_section("Work on this branch", about, &parts.known.on_branch, 11)
 }
 
+/// As many as fit, the latest first.
+fn instructions_section(lines: &[String]) -> TextSection {
+    TextSection {
+        noun: ("more instruction", "more instructions"),
+        rest: "`tome instructions` lists them",
+        ..known_section("Standing instructions", String::new(), lines, 7)
+    }
+}
+
 pub(super) fn how_to_work_section(lines: &[String]) -> TextSection {
     let about = "Learned from earlier sessions; memory_show opens a citation.".to_owned();
-    known_section("How to work here", about, lines, 14)
+    known_section("How to work here", about, lines, 7)
 }
 
 fn open_section(parts: &StartParts) -> TextSection {

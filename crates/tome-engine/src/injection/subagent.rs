@@ -7,14 +7,16 @@ use tome_model::{EventKind, SessionId};
 use super::Injector;
 use super::compose::{InjectionText, TextFrame, compose};
 use super::hints::{PromptHint, hints_section};
+use super::section::TextSection;
 use super::start_text::how_to_work_section;
 use super::token_budget::TokenBudget;
 use tome_home::HomeError;
 
 /// Token budget of the text for a subagent, including the marks.
 pub const SUBAGENT_TOKENS_MAX: u64 = 400;
-/// Lines on how to work in the project.
+/// Lines on how to work in the project, and instructions of the user among them.
 const LINES_MAX: usize = 5;
+const RULES_MAX: usize = 3;
 /// Events that are read to find the session's last prompt.
 const EVENTS_MAX: usize = 400;
 
@@ -46,9 +48,12 @@ impl Injector {
         project: &str,
         session: &SessionId,
     ) -> Result<Vec<String>, HomeError> {
-        let mut lines = self.load_known_facts(project, Some(session))?.how_to_work;
-        lines.truncate(LINES_MAX);
-        Ok(lines)
+        let mut known = self.load_known_facts(project, Some(session))?;
+        self.check_decisions(project, &mut known)?;
+        let rules = known.instructions.iter().take(RULES_MAX).cloned();
+        // The decisions may have nothing to do with its task.
+        let lines = rules.chain(known.corrections).chain(known.checks).chain(known.decisions);
+        Ok(lines.take(LINES_MAX).collect())
     }
 }
 
@@ -62,16 +67,20 @@ pub fn render_subagent(
         return None;
     }
     let budget = TokenBudget { tokens: budget.tokens.min(SUBAGENT_TOKENS_MAX), ..budget };
-    let mut sections = vec![how_to_work_section(how_to_work)];
-    if let Some(section) = sections.first_mut() {
-        section.share = 50;
-    }
-    let mut hints = hints_section(hints);
-    hints.share = 50;
-    sections.push(hints);
+    // A statement is told once.
+    let told: Vec<&str> = hints.iter().filter_map(|hint| find_citation(&hint.line)).collect();
+    let is_new = |line: &&String| find_citation(line).is_none_or(|cited| !told.contains(&cited));
+    let lines: Vec<String> = how_to_work.iter().filter(is_new).cloned().collect();
+    let hints = TextSection { share: 60, ..hints_section(hints) };
+    let lines = TextSection { share: 40, ..how_to_work_section(&lines) };
     compose(
         &TextFrame { kind: "subagent", above: Vec::new(), below: Vec::new() },
-        &sections,
+        &[hints, lines],
         budget,
     )
+}
+
+/// The citation at the end of a line: `#12` of "… [#12]".
+fn find_citation(line: &str) -> Option<&str> {
+    line.trim_end().strip_suffix(']')?.rsplit_once('[').map(|(_, cited)| cited)
 }

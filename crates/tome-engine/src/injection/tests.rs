@@ -404,10 +404,12 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
                 known: KnownFacts {
                     branch: notes.first().map(|note| note.name.clone()),
                     on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
-                    how_to_work: lessons.iter().take(9).map(|note| note.summary.clone()).collect(),
+                    instructions: notes.iter().map(|note| note.summary.clone()).collect(),
+                    decisions: lessons.iter().take(9).map(|note| note.summary.clone()).collect(),
                     earlier: notes.iter().map(earlier_work).collect(),
                     open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
                     session: None,
+                    ..KnownFacts::default()
                 },
                 files: notes.iter().take(3).map(|note| note.path.clone()).collect(),
                 recent: lessons.iter().take(3).map(|note| note.name.clone()).collect(),

@@ -1,11 +1,11 @@
 //! From a stored segment to its record.
 
-use tome_contents::{TurnActivity, load_activity};
+use tome_contents::{ActivityFact, TurnActivity, load_activity};
 use tome_home::{HomeError, Store};
 use tome_model::{CommandOutcome, FactKind, Node};
 use tome_topics::{
-    CommandRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord, TurnRecord,
-    resolve_repository_path,
+    CommandRecord, DeletionRecord, ErrorRecord, FactRecord, FileRecord, MoveRecord, SegmentRecord,
+    TurnRecord, defers_choice, find_second_thoughts, resolve_repository_path,
 };
 
 /// Characters of a segment's text that are embedded.
@@ -37,7 +37,7 @@ pub(super) fn build_record(
         return Ok(None);
     }
     let turns = activity.turns.into_iter().map(|turn| build_turn(turn, project)).collect();
-    let kept = activity.facts.into_iter().filter(|fact| is_kept(fact.kind)).take(FACTS_MAX);
+    let kept = activity.facts.into_iter().filter(is_kept).take(FACTS_MAX);
     let facts = kept.map(|fact| FactRecord {
         kind: fact.kind,
         text: fact.text,
@@ -70,18 +70,19 @@ pub(super) fn build_record(
     Ok(Some(PendingRecord { record, text }))
 }
 
-/// Kinds of statements that pages show.
-fn is_kept(kind: FactKind) -> bool {
-    matches!(
-        kind,
-        FactKind::Commit
-            | FactKind::PullRequest
-            | FactKind::Decision
-            | FactKind::Problem
-            | FactKind::Outcome
-            | FactKind::Convention
-            | FactKind::Correction
-    )
+/// Whether pages show a statement.
+fn is_kept(fact: &ActivityFact) -> bool {
+    !(fact.kind == FactKind::Decision && defers_choice(&fact.text))
+        && matches!(
+            fact.kind,
+            FactKind::Commit
+                | FactKind::PullRequest
+                | FactKind::Decision
+                | FactKind::Problem
+                | FactKind::Outcome
+                | FactKind::Convention
+                | FactKind::Correction
+        )
 }
 
 fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
@@ -102,6 +103,9 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
             at: one.at,
         })
     });
+    let deletions = turn.deletions.iter().filter_map(|one| {
+        Some(DeletionRecord { path: relative(&one.path)?, number: one.number, at: one.at })
+    });
     let errors = turn.commands.iter().filter_map(|run| {
         Some(ErrorRecord {
             text: run.message.clone()?,
@@ -114,6 +118,7 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
         at: turn.at,
         files: files.collect(),
         moves: moves.collect(),
+        deletions: deletions.collect(),
         errors: errors.collect(),
         commands: turn
             .commands
@@ -130,6 +135,7 @@ fn build_turn(turn: TurnActivity, project: &str) -> TurnRecord {
             })
             .collect(),
         why: turn.title,
+        second_thoughts: turn.prompt.as_deref().and_then(find_second_thoughts),
         packages: turn.packages,
         issues: turn.issues,
     }

@@ -141,6 +141,14 @@ impl Topics {
         is_small.then(|| self.load(project)).transpose()
     }
 
+    /// The same up to the latest event.
+    pub fn load_latest_if_quick(&self, project: &str) -> Result<Option<Arc<TopicMap>>, HomeError> {
+        match self.load_if_quick(project)? {
+            Some(_) => Ok(Some(self.load(project)?)),
+            None => Ok(None),
+        }
+    }
+
     /// Finds the groups of all segments: those of the last clustering if there was one, else new ones.
     /// Returns whether they are new.
     fn find_groups(

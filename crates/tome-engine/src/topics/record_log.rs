@@ -12,7 +12,7 @@ use tome_topics::SegmentRecord;
 
 const FILE: &str = "segments.jsonl";
 /// Raised when records change; the file is then rebuilt.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 3;
 /// Lines that no longer count, beyond which the file is rewritten without them.
 const DEAD_LINES_MAX: u64 = 2_000;
 /// Moves of the cursor after which it is written.

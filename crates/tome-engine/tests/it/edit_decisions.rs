@@ -1,7 +1,11 @@
 //! The decision about a file that an agent edits: the last one that still holds.
 
+use std::sync::Mutex;
+
 use serde_json::{Value, json};
-use tome_engine::{DECISION_TOKENS_MAX, FileEdit, TokenBudget};
+use tome_engine::{
+    DECISION_TOKENS_MAX, FileEdit, StartKind, StartParts, StartRequest, TokenBudget,
+};
 use tome_model::SessionId;
 
 use crate::engine_fixture::{EngineFixture, MINUTE_MS, MORNING_MS, ROOT};
@@ -93,6 +97,12 @@ fn a_decision_that_a_later_session_took_back_is_not_repeated() {
     for (text, is_given) in [
         ("Actually the scanner was a mistake. We switched to the logos crate today.", false),
         ("We no longer want the hand-written scanner.", false),
+        ("Actually no hand-written scanner, use the crate.", false),
+        ("I changed my mind about the hand-written scanner.", false),
+        ("Scratch that. Put the scanner into a crate.", false),
+        ("Let's not use a hand-written scanner after all.", false),
+        ("Go back to the logos crate in src/lexer.rs.", false),
+        ("Don't touch the hand-written scanner, add tests for tokens.", true),
         ("Explain how the hand-written scanner reads numbers.", true),
     ] {
         let fixture = decided();
@@ -121,4 +131,109 @@ fn a_decision_follows_its_file() {
     assert_eq!(renamed, None, "an edit creates another file");
     let text = decision(&fixture, "now", "src/scanner.rs").unwrap();
     assert!(text.contains(" on scanner.rs: "), "{text}");
+}
+
+/// The page of the file and the texts for a session and a subagent that start know it as well.
+#[test]
+fn a_decision_that_was_taken_back_is_told_nowhere() {
+    let fixture = decided();
+    let start = |fixture: &EngineFixture| {
+        let request = StartRequest {
+            project: ROOT.to_owned(),
+            session: Some("new".to_owned()),
+            kind: StartKind::Fresh,
+        };
+        let parts = Mutex::new(StartParts::unread());
+        fixture.engine.injector().unwrap().gather_start(&request, &parts);
+        parts.into_inner().unwrap().known.decisions.join("\n")
+    };
+    let subagent = |fixture: &EngineFixture| {
+        let new = SessionId::parse("new").unwrap();
+        fixture.engine.injector().unwrap().load_how_to_work(ROOT, &new).unwrap().join("\n")
+    };
+    let history = |fixture: &EngineFixture| {
+        fixture.call_tool("file_history", &json!({"path": "src/lexer.rs"})).text
+    };
+    let stated = "- Decided 2026-03-25: ";
+    assert!(start(&fixture).contains(stated), "{}", start(&fixture));
+    assert!(subagent(&fixture).contains(stated), "{}", subagent(&fixture));
+    assert!(history(&fixture).contains("hand-written scanner"), "{}", history(&fixture));
+    assert!(!history(&fixture).contains("Taken back"), "{}", history(&fixture));
+    fixture.ingest([
+        prompt("later", 100, "Actually no hand-written scanner. Use the crate in src/lexer.rs."),
+        edit("later", 101, "src/lexer.rs"),
+        stop("later", 102),
+        end("later", 103),
+    ]);
+    assert_eq!(decision(&fixture, "new", "src/lexer.rs"), None);
+    assert_eq!(start(&fixture), "");
+    assert!(!subagent(&fixture).contains(stated), "{}", subagent(&fixture));
+    let history = history(&fixture);
+    assert!(history.contains("- Taken back later (#7): "), "{history}");
+}
+
+/// Of the answer to a question the answer is the decision.
+#[test]
+fn a_long_question_is_shortened_and_its_answer_is_not() {
+    let question = "How should the scanner in src/lexer.rs find out which of the tables for the characters of \
+        other scripts it needs to load while the compiler reads the rest of the file?";
+    let answer = "Load all of them once when the first character of another script comes up";
+    let fixture = EngineFixture::new();
+    let options = json!([{"label": answer}, {"label": "Load each when it is needed"}]);
+    let questions = json!([{"question": question, "header": "Tables", "options": options}]);
+    let mut asked = tool("past", 2, "AskUserQuestion", &json!({"questions": questions}));
+    asked["tool"]["output"] = json!({"questions": questions, "answers": {question: answer}});
+    fixture.ingest([
+        prompt("past", 1, "Make src/lexer.rs read identifiers of all scripts"),
+        asked,
+        edit("past", 3, "src/lexer.rs"),
+        stop("past", 4),
+        end("past", 5),
+    ]);
+    let text = decision(&fixture, "now", "src/lexer.rs").unwrap();
+    assert!(text.contains(answer) && text.contains("How should the scanner"), "{text}");
+    let new = SessionId::parse("new").unwrap();
+    let lines = fixture.engine.injector().unwrap().load_how_to_work(ROOT, &new).unwrap();
+    assert!(lines.iter().any(|line| line.contains(answer)), "{lines:?}");
+}
+
+/// An answer that leaves the choice open decides nothing.
+#[test]
+fn an_answer_that_defers_the_choice_is_no_decision() {
+    let fixture = EngineFixture::new();
+    let question = "Which strategy should src/lexer.rs use for errors?";
+    let questions = json!([{"question": question, "header": "Errors", "options": []}]);
+    let mut asked = tool("past", 2, "AskUserQuestion", &json!({"questions": questions}));
+    asked["tool"]["output"] = json!({"questions": questions, "answers": {question: "Let me pick"}});
+    fixture.ingest([
+        prompt("past", 1, "Make src/lexer.rs report all errors"),
+        asked,
+        edit("past", 3, "src/lexer.rs"),
+        stop("past", 4),
+        end("past", 5),
+    ]);
+    assert_eq!(decision(&fixture, "now", "src/lexer.rs"), None);
+    let new = SessionId::parse("new").unwrap();
+    let lines = fixture.engine.injector().unwrap().load_how_to_work(ROOT, &new).unwrap();
+    assert!(!lines.iter().any(|line| line.contains("Let me pick")), "{lines:?}");
+    let history = fixture.call_tool("file_history", &json!({"path": "src/lexer.rs"})).text;
+    assert!(!history.contains("Let me pick"), "{history}");
+}
+
+/// A file is deleted by a command: its page says so, and a file of that name has no decision.
+#[test]
+fn a_file_that_a_command_deleted_has_no_decision() {
+    for command in ["rm src/lexer.rs", "cd src && git rm lexer.rs", "rm -rf src"] {
+        let fixture = decided();
+        assert!(decision(&fixture, "other", "src/lexer.rs").is_some());
+        fixture.ingest([
+            prompt("later", 100, "Clean up what nothing needs"),
+            tool("later", 101, "Bash", &json!({"command": command})),
+            stop("later", 102),
+            end("later", 103),
+        ]);
+        assert_eq!(decision(&fixture, "now", "src/lexer.rs"), None, "{command}");
+        let history = fixture.call_tool("file_history", &json!({"path": "src/lexer.rs"})).text;
+        assert!(history.contains("(deleted) [#"), "{command}: {history}");
+    }
 }

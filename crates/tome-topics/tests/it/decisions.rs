@@ -74,7 +74,6 @@ fn a_decision_that_may_not_hold_is_left_out() {
     let segments = [before, decision(1, 5, TABLE), unrelated];
     assert_eq!(last(&segments, "src/lexer.rs").as_deref(), Some(TABLE));
     let map: TopicMap = build(&segments);
-    assert_eq!(map.last_decision("src/lexer.rs").unwrap().later, ["Documented the module"]);
     assert!(map.last_decision("src/lexer.rs").unwrap().fact.at > Millis(0));
 }
 
@@ -89,4 +88,39 @@ fn later_work_on_the_subject_is_named() {
     let map = build(&[decision(1, 8, text), other.clone(), elsewhere]);
     let found = map.last_decision("src/lexer.rs").unwrap();
     assert_eq!(found.later_work, [(other.session, other.first_at, other.last_at)]);
+}
+
+/// A later prompt takes a decision back: no edit repeats it, and its page says so.
+#[test]
+fn a_decision_that_a_prompt_took_back_is_marked() {
+    let text = "Use Redis for the sessions in src/lexer.rs because it expires keys";
+    let mut later = session(9, FactKind::Outcome, 5, "Done");
+    later.turns[0].second_thoughts = Some("Actually no Redis.\nUse the table.\n".to_owned());
+    let holding = "Keep the offsets of src/lexer.rs in bytes, because pasted lines are ambiguous";
+    let segments = [decision(1, 8, holding), decision(2, 8, text), later.clone()];
+    assert_eq!(last(&segments[..2], "src/lexer.rs").as_deref(), Some(text));
+    assert_eq!(last(&segments, "src/lexer.rs"), None);
+    let map = build(&segments);
+    let number = later.turns[0].number;
+    let page = map.page("file:src/lexer.rs").unwrap();
+    let decisions: Vec<&str> = page.decisions.iter().map(|fact| fact.text.as_str()).collect();
+    assert_eq!(decisions, [holding, &format!("Taken back later (#{number}): {text}")]);
+    let at = segments[1].facts[0].at;
+    assert_eq!(map.find_reversal(text, at), Some(number));
+    assert_eq!(map.find_reversal(holding, segments[0].facts[0].at), None);
+    // The same statement, as a summary of a longer time has it.
+    assert_eq!(map.find_reversal("Use Redis for the sessions", at), Some(number));
+}
+
+/// Events that were imported have numbers in the order of their arrival.
+#[test]
+fn a_file_that_was_deleted_later_has_no_decision() {
+    let mut deleted = session(9, FactKind::Outcome, 5, "Removed old code");
+    deleted.turns[0].files[0].action = FileAction::Deleted;
+    deleted.turns[0].files[0].number = 1;
+    assert_eq!(last(&[decision(1, 5, TABLE), deleted], "src/lexer.rs"), None);
+    let mut before = session(0, FactKind::Outcome, 5, "Removed old code");
+    before.turns[0].files[0].action = FileAction::Deleted;
+    before.turns[0].files[0].number = 900;
+    assert_eq!(last(&[before, decision(1, 5, TABLE)], "src/lexer.rs").as_deref(), Some(TABLE));
 }
