@@ -70,9 +70,16 @@ struct TermCount {
 }
 
 /// The terms of one segment, each once: key, spelling, whether it is an identifier or bigram.
-fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
+/// `files` are the base names of the files that the project changed: others, such as the agent's own plans, name
+/// nothing of it.
+fn segment_terms(
+    segment: &SegmentRecord,
+    files: &BTreeSet<&str>,
+) -> BTreeMap<String, (String, bool)> {
     let mut terms: BTreeMap<String, (String, bool)> = BTreeMap::new();
-    for term in &segment.terms {
+    for term in
+        segment.terms.iter().filter(|term| files.contains(term.as_str()) || !is_file_name(term))
+    {
         let is_name = term.chars().any(|c| !c.is_alphanumeric() || c.is_ascii_digit())
             || term.chars().skip(1).any(char::is_uppercase);
         if is_content(term) || is_name && term.chars().count() > 2 {
@@ -111,6 +118,26 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         }
     }
     terms
+}
+
+/// Whether a word looks like the name of a file: letters after a dot.
+fn is_file_name(word: &str) -> bool {
+    let Some((name, extension)) = word.rsplit_once('.') else { return false };
+    let is_extension = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    !name.is_empty()
+        && !word.contains(char::is_whitespace)
+        && (1..=5).contains(&extension.len())
+        && extension.chars().all(is_extension)
+        && extension.contains(|c: char| c.is_ascii_lowercase())
+}
+
+/// Whether a title only names the files that were changed.
+fn is_file_list(title: &str) -> bool {
+    const VERBS: [&str; 5] = ["changed ", "created ", "edited ", "deleted ", "renamed "];
+    let lower = title.to_lowercase();
+    let Some(files) = VERBS.iter().find_map(|verb| lower.strip_prefix(verb)) else { return false };
+    let mut parts = files.split(", ").flat_map(|part| part.split(" and "));
+    parts.all(|part| is_file_name(part) || part.ends_with(" more") || part.ends_with(" files"))
 }
 
 /// The words in the paths of changed files and in the branch.
@@ -153,8 +180,10 @@ pub(crate) fn label_groups(
     groups: &[Vec<usize>],
 ) -> Vec<GroupLabel> {
     let mut overall: BTreeMap<String, u64> = BTreeMap::new();
+    let changed = segments.iter().flat_map(|segment| segment.changed_files());
+    let files: BTreeSet<&str> = changed.map(|file| base_name(&file.path)).collect();
     let per_segment: Vec<BTreeMap<String, (String, bool)>> =
-        segments.iter().map(|segment| segment_terms(segment)).collect();
+        segments.iter().map(|segment| segment_terms(segment, &files)).collect();
     for key in per_segment.iter().flat_map(BTreeMap::keys) {
         *overall.entry(key.clone()).or_insert(0) += 1;
     }
@@ -246,8 +275,9 @@ fn find_central(
             .map(|(score, key, _)| if label.contains(*key) { 4 * score } else { *score })
             .sum();
         let first = title.split_whitespace().next().unwrap_or_default().to_lowercase();
-        let is_remark =
-            REMARK_STARTS.contains(&first.as_str()) || title.trim_end().ends_with(['?', ':', '…']);
+        let is_remark = REMARK_STARTS.contains(&first.as_str())
+            || title.trim_end().ends_with(['?', ':', '…'])
+            || is_file_list(title);
         // Every title counts for something.
         (sum + 1) * if is_remark { 1 } else { 4 }
     };
@@ -285,4 +315,23 @@ fn split_term(term: &str) -> BTreeSet<String> {
     let parts = term.split(|c: char| !c.is_alphanumeric());
     let parts = parts.filter(|part| part.chars().count() > 2);
     parts.map(term_key).chain([term_key(term)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_told_from_other_words() {
+        for name in ["ingest_service.py", "draft-a-plan-for-eager-walrus.md", "a.b.ts"] {
+            assert!(is_file_name(name), "{name}");
+        }
+        for other in ["1.2", "io.ErrorKind", ".rs", "parser", "two words.md", "e.g."] {
+            assert!(!is_file_name(other), "{other}");
+        }
+        assert!(is_file_list("Changed ingest_service.py, test_ingest_service.py"));
+        assert!(is_file_list("Created a.rs, b.rs and 3 more"));
+        assert!(!is_file_list("Changed the parser in lexer.rs"));
+        assert!(!is_file_list("Fix lexer.rs"));
+    }
 }

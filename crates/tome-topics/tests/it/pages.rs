@@ -400,3 +400,47 @@ fn many_segments_in_any_order_give_the_same_groups() {
     assert_eq!(one.group_ids(), other.group_ids());
     assert!(one.status().groups >= 40, "{:?}", one.status());
 }
+
+/// The page of an error lists its failures, not others of the same turns.
+#[test]
+fn the_page_of_an_error_has_no_other_error() {
+    let mut one = segment(0, 1);
+    let (at, number) = (one.first_at, one.number + 2);
+    let message = "FAILED tests/test_lexer.py::test_numbers";
+    one.turns[0].errors.push(ErrorRecord {
+        text: message.to_owned(),
+        command: "pytest".to_owned(),
+        number,
+    });
+    one.facts = ["E999 cannot parse", &format!("{message} — passed after the fix")]
+        .iter()
+        .map(|text| FactRecord {
+            kind: FactKind::Problem,
+            text: format!("`pytest` failed: {text}"),
+            weight: 5,
+            number,
+            at,
+            turn: 0,
+        })
+        .collect();
+    let map = build(&[one]);
+    let topic = map.top(TopicKind::Error, 1).remove(0);
+    let page = map.page(&topic.id).unwrap();
+    assert_eq!(page.problems.len(), 1, "{:?}", page.problems);
+    assert!(page.problems[0].0.text.contains(message), "{:?}", page.problems);
+}
+
+/// A title that only names files describes a group less well than one that says what was done, and files
+/// that the project does not have are in no label.
+#[test]
+fn a_group_is_not_named_by_other_files() {
+    let mut segments: Vec<SegmentRecord> = (0..8).map(|number| segment(number * 3, 1)).collect();
+    for one in &mut segments {
+        one.terms.push("draft-a-plan-for-eager-walrus.md".to_owned());
+    }
+    segments[0].title = "Changed widget1.rs, Cargo.toml".to_owned();
+    segments[2].title = "Changed widget1.rs, Cargo.toml".to_owned();
+    let group = build(&segments).top(TopicKind::Group, 1).remove(0);
+    assert_eq!(group.title, "Work on the widget1 parser");
+    assert!(!group.label.contains("walrus"), "{}", group.label);
+}
