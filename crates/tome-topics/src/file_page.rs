@@ -24,7 +24,7 @@ pub enum FileLookup {
         /// Number of all of them.
         files_total: u64,
     },
-    /// It was read in this many segments, and never changed.
+    /// It was read in this many segments; no edit of it is recorded.
     OnlyRead(u64),
     /// Several files have this name.
     Several(Vec<String>),
@@ -35,7 +35,11 @@ pub enum FileLookup {
 impl TopicMap {
     /// The page of a file, given a path relative to the repository, its end, or a former name.
     pub fn file_page(&self, path: &str) -> FileLookup {
-        let path = path.trim().trim_start_matches("./").trim_start_matches('/');
+        let path = path.trim().trim_start_matches("./");
+        // Outside of the project.
+        if path.starts_with(['/', '~']) || path.split('/').any(|part| part == "..") {
+            return FileLookup::Unknown(Vec::new());
+        }
         if let Some(page) = self.page(&format!("file:{path}")) {
             let forwarded_from = page.forwarded_from.map(|_| path.to_owned());
             return FileLookup::Found(Box::new(TopicPage { forwarded_from, ..page }));
@@ -70,9 +74,10 @@ impl TopicMap {
         }
     }
 
-    /// A folder with changed files; the root of the project has an empty path.
+    /// A folder with changed files; `.` is the root of the project.
     fn find_folder(&self, path: &str) -> Option<FileLookup> {
-        let path = path.trim_end_matches(['/', '.']);
+        let path = path.trim_end_matches('/');
+        let path = if path == "." { "" } else { path.strip_suffix("/.").unwrap_or(path) };
         let is_inside = |name: &str| {
             path.is_empty() || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
         };

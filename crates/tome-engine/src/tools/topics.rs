@@ -85,12 +85,16 @@ fn list_or_open(
 pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let path = args.require_text(&["path", "file", "file_path"])?;
     args.reject_unknown()?;
+    if path.trim().is_empty() {
+        return Err(ToolError::invalid("path is empty: give the path of a file"));
+    }
     let (map, root) = load_map(call)?;
     let relative = path_in_project(&path, call.cwd().unwrap_or(&root), &root);
     match map.file_page(&relative) {
         FileLookup::Found(page) => Ok(answer_page(&page)),
         FileLookup::OnlyRead(reads) => {
-            let message = format!("{relative} was read in {reads} segments, but never changed.");
+            let message =
+                format!("{relative} was read in {reads} segments; no edit of it is recorded.");
             Ok(ToolAnswer::from_text(message, json!({ "path": relative, "reads": reads })))
         }
         FileLookup::Folder { id, files, files_total } => {
@@ -109,7 +113,7 @@ pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Re
             paths.join(", ")
         ))),
         FileLookup::Unknown(alike) => {
-            let message = format!("no session changed {}", truncate_bytes(&relative, 200));
+            let message = format!("no edit of {} is recorded", truncate_bytes(&relative, 200));
             let hint = (!alike.is_empty()).then(|| format!("Did you mean: {}", alike.join(", ")));
             Err(ToolError::new(ToolFailure::NotFound, message).with_hint(hint))
         }
@@ -198,7 +202,9 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
         section("Sessions, latest first", sessions.collect());
     }
     section("Outcomes and corrections", page.statements.iter().map(cite).collect());
-    section("Commits", page.commits.iter().map(cite).collect());
+    let commits =
+        if topic.kind == TopicKind::File { "Commits after these changes" } else { "Commits" };
+    section(commits, page.commits.iter().map(cite).collect());
     let files = page.files.iter().take(LINES_MAX).map(|file| file.path.clone());
     section("Files", files.collect());
     let related = page.related.iter().map(|one| {

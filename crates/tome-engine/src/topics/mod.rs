@@ -436,8 +436,28 @@ impl Projection for Topics {
 
 /// The path of a file relative to the project, as a person or an agent wrote it from a folder.
 pub fn path_in_project(path: &str, cwd: &str, root: &str) -> String {
+    let path = path.trim();
+    let path = path.strip_prefix("file:").or_else(|| path.strip_prefix('@')).unwrap_or(path);
+    let path = strip_line(path);
+    let is_root = path.starts_with('/') && path.trim_end_matches('/') == root.trim_end_matches('/');
+    if is_root && path.len() > 1 {
+        return ".".to_owned();
+    }
     let inside = resolve_repository_path(path, cwd, root);
     inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned())
+}
+
+/// A path without the number of a line, and of a column, after it: `src/lexer.rs:12:3`.
+fn strip_line(path: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut path = path;
+    while let Some((rest, number)) = path.rsplit_once(':')
+        && is_number(number)
+        && !rest.is_empty()
+    {
+        path = rest;
+    }
+    path
 }
 
 fn names_path(store: &Path) -> PathBuf {

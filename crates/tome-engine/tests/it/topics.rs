@@ -408,3 +408,29 @@ fn a_session_start_names_recent_topics() {
     let text = tome_engine::render_start(&parts, room).unwrap().text;
     assert!(text.contains("\nRecently: "), "{text}");
 }
+
+/// A path as people write it opens the file; one that leads outside opens nothing of the project.
+#[test]
+fn a_path_is_one_of_the_project() {
+    let fixture = EngineFixture::new();
+    fill(&fixture);
+    let call = |path: &str| fixture.call_tool("file_history", &json!({ "path": path }));
+    for path in [
+        "src/lexer.rs:12",
+        "src/lexer.rs:12:3",
+        "@src/lexer.rs",
+        "file:src/lexer.rs",
+        "/app/src/lexer.rs",
+    ] {
+        let answer = call(path);
+        assert!(answer.failure.is_none(), "{path}: {}", answer.text);
+    }
+    for path in ["/", "..", "../..", "...", "/lexer.rs", "/src/lexer.rs", "~/src/lexer.rs", " "] {
+        let answer = call(path);
+        assert!(answer.failure.is_some(), "{path}: {}", answer.text);
+        assert!(!answer.text.contains("invoice.rs"), "{path}: {}", answer.text);
+    }
+    for root in [".", "/app", "./"] {
+        assert!(call(root).text.contains("is a folder with 2 changed files"), "{root}");
+    }
+}

@@ -139,7 +139,11 @@ fn file_page(map: &TopicMap, path: &str) -> Result<v1::GetTopicPageResponse, Hom
             Err(HomeError::NotFound(message))
         }
         FileLookup::Several(paths) => {
-            Err(HomeError::Ambiguous { prefix: shown.to_owned(), some: paths })
+            let problem = format!(
+                "{shown} is the name of several files: give more of the folders before it ({})",
+                paths.join(", ")
+            );
+            Err(InvalidInput::invalid("path", problem).into())
         }
         FileLookup::Unknown(alike) => {
             let hint = if alike.is_empty() {
@@ -147,7 +151,7 @@ fn file_page(map: &TopicMap, path: &str) -> Result<v1::GetTopicPageResponse, Hom
             } else {
                 format!("; did you mean {}?", alike.join(", "))
             };
-            Err(HomeError::NotFound(format!("no session changed {shown}{hint}")))
+            Err(HomeError::NotFound(format!("no edit of {shown} is recorded{hint}")))
         }
     }
 }

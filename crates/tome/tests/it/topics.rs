@@ -178,9 +178,9 @@ fn bad_input_gets_clear_answers() {
     assert!(empty.stderr.contains("the path of the file is empty"), "{empty:?}");
     let missing = tome(&["file", "src/lexers.rs"]);
     assert_eq!(missing.code, 4, "{missing:?}");
-    assert!(missing.stderr.contains("no session changed src/lexers.rs"), "{missing:?}");
+    assert!(missing.stderr.contains("no edit of src/lexers.rs is recorded"), "{missing:?}");
     let read = tome(&["file", "docs/notes.md"]);
-    assert!(read.stdout.contains("but no session changed it"), "{read:?}");
+    assert!(read.stdout.contains("but no edit of it is recorded"), "{read:?}");
     for outside in ["../../etc/passwd", "/etc/passwd", "日本語.rs"] {
         assert_eq!(tome(&["file", outside]).code, 4, "{outside}");
     }

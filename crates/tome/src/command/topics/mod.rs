@@ -292,7 +292,8 @@ fn print_ungrouped(
     if status.ungrouped == 0 || status.groups == 0 {
         return Ok(());
     }
-    let percent = (status.ungrouped * 100).div_ceil(status.segments.max(1));
+    let segments = status.segments.max(1);
+    let percent = (status.ungrouped * 100 + segments / 2) / segments;
     let all = format_counted(status.segments, "segment", "segments");
     let text = format!("{} of {all} of work ({percent} %) are in no topic", status.ungrouped);
     print_styled(out, DIM, 0, &text, screen.prose_width())
@@ -504,7 +505,7 @@ fn show_page(
         }
         if page.only_read > 0 {
             let reads = format_counted(page.only_read, "segment", "segments");
-            let text = format!("{what} was read in {reads} of work, but no session changed it");
+            let text = format!("{what} was read in {reads} of work, but no edit of it is recorded");
             print_styled(&mut out, "", 0, &text, screen.prose_width())?;
             continue;
         }
