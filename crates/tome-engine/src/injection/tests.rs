@@ -472,3 +472,23 @@ proptest! {
         prop_assert!((1..=HINTS_MAX).contains(&count));
     }
 }
+
+/// Hints for the task of a subagent come first, and a statement is told once.
+#[test]
+fn a_subagent_gets_hints_for_its_task_first() {
+    let hint = |number: u64, text: &str| PromptHint {
+        key: number.to_string(),
+        line: format!("- {text} [#{number}]"),
+    };
+    let long =
+        "the parser recovers from a missing brace and goes on with the next statement ".repeat(3);
+    let hints = [hint(3, &long), hint(4, &long), hint(5, &long)];
+    let rules: Vec<String> = [3_u64, 8, 9, 10, 11]
+        .iter()
+        .map(|number| format!("- Decided 2026-11-02: something else, {long} [#{number}]"))
+        .collect();
+    let text = render_subagent(&rules, &hints, BUDGET).unwrap().text;
+    assert_eq!(text.matches("[#3]").count(), 1, "{text}");
+    assert!(text.contains("[#4]") && !text.contains("hints left out"), "{text}");
+    assert!(text.find("Possibly relevant") < text.find("How to work here"), "{text}");
+}

@@ -155,6 +155,7 @@ fn a_decision_that_was_taken_back_is_told_nowhere() {
         fixture.call_tool("file_history", &json!({"path": "src/lexer.rs"})).text
     };
     let stated = "- Decided 2026-03-25: ";
+    fixture.catch_up();
     assert!(start(&fixture).contains(stated), "{}", start(&fixture));
     assert!(subagent(&fixture).contains(stated), "{}", subagent(&fixture));
     assert!(history(&fixture).contains("hand-written scanner"), "{}", history(&fixture));
@@ -165,6 +166,7 @@ fn a_decision_that_was_taken_back_is_told_nowhere() {
         stop("later", 102),
         end("later", 103),
     ]);
+    fixture.catch_up();
     assert_eq!(decision(&fixture, "new", "src/lexer.rs"), None);
     assert_eq!(start(&fixture), "");
     assert!(!subagent(&fixture).contains(stated), "{}", subagent(&fixture));

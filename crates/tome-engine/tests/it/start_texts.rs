@@ -139,3 +139,69 @@ fn the_last_session_is_quoted_and_cannot_end_the_text() {
     assert!(inside.to_lowercase().contains("tokenizer"), "{text}");
     assert_eq!(text.matches("</tome-memory>").count(), 1, "{text}");
 }
+
+/// All standing instructions that fit are told, the latest first, with the number of the others.
+#[test]
+fn many_instructions_are_told_as_far_as_they_fit() {
+    let fixture = EngineFixture::new();
+    let subjects = [
+        "tabs",
+        "semicolons",
+        "imports",
+        "changelogs",
+        "fixtures",
+        "migrations",
+        "icons",
+        "licenses",
+        "benchmarks",
+        "comments",
+        "snapshots",
+        "containers",
+    ];
+    for (at, subject) in (1_u64..).zip(subjects) {
+        let rule = format!("Always check the {subject} before you commit.");
+        fixture.ingest([
+            event("old", at * 10, "user_message", &rule),
+            event("old", at * 10 + 1, "assistant_stop", "Understood."),
+        ]);
+    }
+    let text = start_text(&fixture, "s1", StartKind::Fresh);
+    for subject in subjects {
+        assert!(text.contains(&format!("check the {subject}")), "{subject} in {text}");
+    }
+    let at = |subject: &str| text.find(&format!("check the {subject}"));
+    assert!(at("containers") < at("tabs"), "{text}");
+    let starting = StartRequest { project: ROOT.to_owned(), session: None, kind: StartKind::Fresh };
+    let parts = Mutex::new(StartParts::unread());
+    fixture.engine.injector().unwrap().gather_start(&starting, &parts);
+    let budget = TokenBudget { tokens: 560, bytes: 9_500 };
+    let text = render_start(&parts.into_inner().unwrap(), budget).unwrap().text;
+    assert!(
+        text.contains("more instructions left out or cut: `tome instructions` lists them]"),
+        "{text}"
+    );
+}
+
+/// A session may last for weeks: a statement has its own day.
+#[test]
+fn a_statement_is_dated_with_its_own_day() {
+    const DAY_S: u64 = 24 * 60 * 60;
+    let fixture = EngineFixture::new();
+    fixture.ingest([
+        event("old", 0, "user_message", "Set the request timeout of the gateway to thirty seconds"),
+        event(
+            "old",
+            5,
+            "assistant_stop",
+            "The request timeout of the gateway is thirty seconds now.",
+        ),
+        event("old", 20 * DAY_S, "user_message", "thanks"),
+        event("old", 20 * DAY_S + 5, "assistant_stop", "You're welcome!"),
+        event("last", 21 * DAY_S, "user_message", "Explain how the billing module rounds"),
+        event("last", 21 * DAY_S + 5, "assistant_stop", "It rounds half to even."),
+    ]);
+    fixture.catch_up();
+    let text = start_text(&fixture, "s1", StartKind::Fresh);
+    let line = text.lines().find(|line| line.contains("timeout of the gateway")).unwrap();
+    assert!(line.starts_with("- 2026-03-25: "), "{text}");
+}
