@@ -563,7 +563,7 @@ pub fn find_best_match(query: &str, text: &str) -> Option<Range<usize>> {
 /// matches a query best. Without a match, each end gets half. In order, and at the bounds of characters.
 pub fn select_parts(query: &str, text: &str, bytes_max: usize) -> Vec<Range<usize>> {
     if text.len() <= bytes_max {
-        return vec![0..text.len()];
+        return std::iter::once(0..text.len()).collect();
     }
     let found = Some(query.trim()).filter(|query| !query.is_empty());
     let found = found.and_then(|query| find_best_match(query, text));
