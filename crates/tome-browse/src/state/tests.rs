@@ -233,7 +233,7 @@ fn a_paste_is_one_line() {
 #[test]
 fn a_list_that_is_behind_is_kept_and_requested_again() {
     let mut browser = listed();
-    let request = last_request(&type_text(&mut browser, "lexer"));
+    let request = last_request(&type_text(&mut browser, "s"));
     answer_list(&mut browser, request, vec![note(), hit("#7")]);
     assert_eq!(browser.refresh_delay(), None);
     let request = last_request(&browser.update(Input::Returned { is_changed: true }));

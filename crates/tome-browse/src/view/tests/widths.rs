@@ -335,7 +335,7 @@ fn the_help_and_the_question_at_four_widths() {
               │ Enter run · p print · Esc back                       │
               └──────────────────────────────────────────────────────┘
                identifiers.
-                       → Fixed: identifiers in `lexer.rs` follo 4 more
+                       → Fixed: identifiers in `lexer.rs` foll… 4 more
             Enter read · ? help · q quit · / search · r resume · e edit
         "#]],
     );
