@@ -12,7 +12,7 @@ use super::overview::describe_first_step;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::Command;
 
-const NOTHING: &str = "nothing is recorded yet";
+const NOTHING: &str = "nothing recorded yet";
 
 /// What a command is about.
 enum Wanted {
@@ -41,11 +41,13 @@ pub fn answer(context: &CommandContext, command: &Command) -> Option<Result<Outc
 }
 
 fn classify_command(command: &Command) -> Option<(Wanted, &Option<PathBuf>)> {
+    let item_if = |is_item: bool| if is_item { Wanted::Item } else { Wanted::List };
+    let is_node = |what: &String| what.starts_with("toc:");
     Some(match command {
-        Command::Recall(args) => (Wanted::List, &args.project),
+        Command::Recall(args) => (item_if(args.session.is_some()), &args.project),
         Command::Sessions(args) => (Wanted::List, &args.project),
-        Command::Events(args) => (Wanted::List, &args.project),
-        Command::Toc(args) => (Wanted::List, &args.project),
+        Command::Events(args) => (item_if(args.session.is_some()), &args.project),
+        Command::Toc(args) => (item_if(args.what.iter().any(is_node)), &args.project),
         Command::Report(args) if args.out.is_none() => (Wanted::List, &args.project),
         Command::Instructions(args) => (Wanted::List, &args.project),
         Command::Resume(args) => (Wanted::Item, &args.project),

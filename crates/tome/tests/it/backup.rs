@@ -115,7 +115,7 @@ fn a_restore_keeps_existing_content() {
     let log = || notes(&["memory", "log", "facts/project.md", "--json"]).json_lines();
     assert_eq!(log().len(), 3, "the versions of both homes: {:#?}", log());
     for version in log() {
-        assert_eq!(version["by"]["agent"], "codex", "{version}");
+        assert_eq!(version["agent"], "codex", "{version}");
         let version = version["version"].as_str().unwrap().to_owned();
         let shown = notes(&["memory", "show", "facts/project.md", &version]);
         assert!(shown.code == 0 && shown.stdout.contains("- Database: "), "{shown:?}");

@@ -170,7 +170,7 @@ fn an_empty_result_is_reported_on_stderr() {
     let world = world();
     let ran = world.tome(&["events"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
-    assert!(ran.stderr.contains("no events"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing recorded yet"), "{}", ran.stderr);
     let json = world.tome(&["events", "--json"]);
     assert_eq!(json, tome_testkit::CommandResult::silent());
 }

@@ -289,13 +289,13 @@ fn an_empty_home_names_what_to_run() {
     ] {
         let ran = world.tome(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{args:?}: {ran:?}");
-        assert!(ran.stderr.starts_with("nothing is recorded yet\n"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("nothing recorded yet\n"), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(hint), "{args:?}: {ran:?}");
     }
     for args in [&["resume"][..], &["read"], &["export"]] {
         let ran = world.tome(args);
         assert_eq!(ran.code, 4, "{args:?}: {ran:?}");
-        assert!(ran.stderr.starts_with("error: nothing is recorded yet\n"), "{args:?}: {ran:?}");
+        assert!(ran.stderr.starts_with("error: nothing recorded yet\n"), "{args:?}: {ran:?}");
         assert!(ran.stderr.contains(hint), "{args:?}: {ran:?}");
     }
     assert_eq!(world.tome(&["sessions", "--json"]).stdout, "");

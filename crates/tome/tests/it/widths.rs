@@ -219,7 +219,8 @@ fn at_four_widths(world: &World, args: &[&str]) -> String {
 fn hide_details(text: &str) -> String {
     let (mut shown, mut is_cut) = (String::new(), false);
     for line in text.lines() {
-        if is_cut && line.starts_with("         ") {
+        // A long path begins further to the left.
+        if is_cut && (line.starts_with("         ") || line.trim_start().starts_with("~/")) {
             continue;
         }
         let line = without_details(line);

@@ -280,10 +280,16 @@ mod tests {
               10,000 events (19.0 MB) kept from the interrupted run
               3 events could not be read; run `tome doctor`
 
-            at 80, 100, 160:
+            at 80:
             ~/backups/tome-2026-11-15-093000.backup
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4 other files, 2
               waiting events
+              10,000 events (19.0 MB) kept from the interrupted run
+              3 events could not be read; run `tome doctor`
+
+            at 100, 160:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4 other files, 2 waiting events
               10,000 events (19.0 MB) kept from the interrupted run
               3 events could not be read; run `tome doctor`
         "#]]
@@ -292,22 +298,23 @@ mod tests {
         expect![[r#"
             at 60:
             ~/backups/tome-2026-11-15-093000.backup
-              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2
-              waiting events
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4
+              other files, 2 waiting events
               started over: the interrupted backup cannot be continued,
               because a project in it has changed
               3 events could not be read; run `tome doctor`
 
             at 80:
             ~/backups/tome-2026-11-15-093000.backup
-              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4 other files, 2
+              waiting events
               started over: the interrupted backup cannot be continued, because a project in
               it has changed
               3 events could not be read; run `tome doctor`
 
             at 100, 160:
             ~/backups/tome-2026-11-15-093000.backup
-              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 4 other files, 2 waiting events
               started over: the interrupted backup cannot be continued, because a project in it has changed
               3 events could not be read; run `tome doctor`
         "#]]
