@@ -2,7 +2,7 @@
 //! current branch, what is open, decisions, rules and corrections of the user, and the commands that
 //! pass here. Each line cites its evidence.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use tome_contents::{
     Instruction, ListedInstruction, find_work_title, names_whole_work, stands_alone,
@@ -14,18 +14,16 @@ use tome_text::{content_stems, is_unspaced};
 use tome_topics::defers_choice;
 
 use super::Injector;
+use super::checks::{best_checks, describe_checks};
 use super::choice_text::quote_choice;
+use super::fact_line::{TEXT_CHARS_MAX, format_citation, format_cited_fact, format_day};
 use crate::quote::quote_line;
 use tome_home::HomeError;
 
 /// Years whose pages are read: this one and the last, around New Year.
 const YEARS_READ: usize = 2;
-const TEXT_CHARS_MAX: usize = 220;
-const COMMAND_CHARS_MAX: usize = 80;
 /// The beginning of a citation of a quoted excerpt.
 const GRIP_MARK: &str = "[grip:";
-/// Stands before what made a failed command pass.
-const FIX_MARK: &str = " — ";
 /// Lines per group.
 const OUTCOMES_MAX: usize = 3;
 const COMMITS_MAX: usize = 3;
@@ -35,7 +33,6 @@ const DECISION_WEIGHT_MIN: u32 = 8;
 /// Decisions of which it is found out whether they still hold.
 const DECISIONS_READ_MAX: usize = 40;
 const CORRECTIONS_MAX: usize = 3;
-const CHECKS_MAX: usize = 5;
 const OPEN_MAX: usize = 3;
 const EARLIER_MAX: usize = 6;
 /// Sessions of a branch whose last activity is compared: they may have run side by side.
@@ -336,74 +333,6 @@ fn is_choice_of_next_step(decision: &str) -> bool {
         || STARTS.iter().any(|start| lower.starts_with(start))
 }
 
-/// The checks in one line, with the days on which they last passed, and whether they failed after that.
-fn describe_checks(checks: &[(&str, &Fact)], all: &[&Work]) -> Option<String> {
-    let last = format_day(checks.iter().map(|(_, fact)| fact.at).max()?);
-    let problems = all.iter().flat_map(|work| work.facts_of(FactKind::Problem));
-    let unfixed: Vec<&Fact> = problems.filter(|fact| !fact.text.contains(FIX_MARK)).collect();
-    let (mut of_last_day, mut others) = (Vec::new(), Vec::new());
-    for (command, check) in checks {
-        let command = quote_line(command, COMMAND_CHARS_MAX);
-        let named = format!("`{command}`{}", format_citation(check));
-        let has_failed = unfixed.iter().filter(|failure| failure.at > check.at).any(|failure| {
-            failed_command(&failure.text).is_some_and(|name| check.text.contains(name))
-        });
-        let day = format_day(check.at);
-        match (has_failed, day == last) {
-            (true, _) => others.push(format!("{named} (passed {day}, failed after that)")),
-            (false, true) => of_last_day.push(named),
-            (false, false) => others.push(format!("{named} (passed {day})")),
-        }
-    }
-    if let Some(end) = of_last_day.last_mut() {
-        end.push_str(&format!(" (last passed {last})"));
-    }
-    Some(format!("- Check with {}", [of_last_day, others].concat().join(", ")))
-}
-
-/// The command in the text of a failure: "`cargo test` failed: …".
-fn failed_command(failure: &str) -> Option<&str> {
-    failure.strip_prefix('`')?.split_once("` failed").map(|(command, _)| command)
-}
-
-/// A command without the steps into a folder of another worktree before it.
-fn skip_folders(command: &str) -> &str {
-    let mut rest = command;
-    while let Some(after) = rest.strip_prefix("cd ")
-        && after.trim_start_matches(['"', '\'']).starts_with(['/', '~', '$'])
-        && let Some((_, next)) = after.split_once(" && ").or_else(|| after.split_once("; "))
-    {
-        rest = next.trim_start();
-    }
-    rest
-}
-
-/// The commands that check the whole project rather than one test or file, most used first, each with its last
-/// pass.
-fn best_checks<'a>(all: &[&'a Work]) -> Vec<(&'a str, &'a Fact)> {
-    const NARROW: [&str; 8] =
-        [" -run", " -k ", "::", "/tmp", " -o ", "--test ", "--filter", " -t "];
-    let mut found: BTreeMap<&str, (u32, &Fact)> = BTreeMap::new();
-    for fact in all.iter().flat_map(|work| work.facts_of(FactKind::Check)) {
-        let is_file = |word: &str| {
-            let is_path = word.contains('.') && !word.contains("...") && word.contains('/');
-            is_path && !word.ends_with("/activate")
-        };
-        let command = skip_folders(&fact.text);
-        if NARROW.iter().any(|mark| command.contains(mark)) || command.split(' ').any(is_file) {
-            continue;
-        }
-        let entry = found.entry(command).or_insert((0, fact));
-        entry.0 += fact.weight.max(1);
-        if fact.at > entry.1.at {
-            entry.1 = fact;
-        }
-    }
-    let mut checks: Vec<(&str, (u32, &Fact))> = found.into_iter().collect();
-    checks.sort_by_key(|(_, (passes, fact))| std::cmp::Reverse((*passes, fact.at)));
-    checks.into_iter().take(CHECKS_MAX).map(|(command, (_, fact))| (command, fact)).collect()
-}
-
 /// Pieces of work in a line each, the latest first.
 fn list_earlier_work(all: &[&Work]) -> Vec<EarlierWork> {
     let last_at = |work: &Work| work.facts.iter().map(|fact| fact.at).max();
@@ -534,18 +463,6 @@ fn describe_branch(work: &Work) -> Vec<String> {
     lines
 }
 
-fn format_cited_fact(label: &str, fact: &Fact) -> String {
-    format!("{label}{}{}", quote_line(&fact.text, TEXT_CHARS_MAX), format_citation(fact))
-}
-
-fn format_citation(fact: &Fact) -> String {
-    fact.grips().last().map_or(String::new(), |grip| format!(" [{grip}]"))
-}
-
-fn format_day(at: Millis) -> String {
-    at.to_string().chars().take(10).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -567,18 +484,6 @@ mod tests {
         }
         assert!(tells_problem("The server runs. The problem is that port 9000 is taken"));
         assert!(!tells_problem("The problematic port is no longer used"));
-    }
-
-    #[test]
-    fn a_check_is_told_without_the_folder_of_its_worktree() {
-        for (command, told) in [
-            ("cd /home/a/worktrees/x && bun run lint", "bun run lint"),
-            ("cd '/wt/x' && cd \"/wt/x/y\"; make check", "make check"),
-            ("cd web && npm test", "cd web && npm test"),
-            ("cargo test", "cargo test"),
-        ] {
-            assert_eq!(skip_folders(command), told);
-        }
     }
 
     #[test]

@@ -7,9 +7,11 @@
 //! stores what a session was given, and `injection_log` logs injections. Deadlines are the caller's:
 //! every step can be skipped.
 
+mod checks;
 mod choice_text;
 mod compose;
 mod edit_decision;
+mod fact_line;
 mod gather;
 mod hints;
 mod injection_log;
