@@ -1,5 +1,6 @@
 //! Looks up a node, its versions or a grip by id or by a unique prefix.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
@@ -53,7 +54,8 @@ const GRIP_PREFIX: &str = "grip:";
 const VERSIONS_MAX: usize = 200;
 
 impl Contents {
-    /// Returns a node at its latest or a given version, from each project that has it.
+    /// Returns a node at its latest or a given version, from each project that has it: the one with the most
+    /// sessions first, of equals the one with the most events, and then by name.
     pub fn find_node(
         &self,
         id: &str,
@@ -81,6 +83,10 @@ impl Contents {
             }
             Ok(())
         })?;
+        found.sort_by(|a, b| {
+            let work = |one: &LocatedNode| Reverse((one.node.session_count, one.node.events));
+            work(a).cmp(&work(b)).then_with(|| a.project.cmp(&b.project))
+        });
         match (found.is_empty(), version) {
             (false, _) => Ok(found),
             (true, None) => Err(node_not_found(id.as_str(), project)),

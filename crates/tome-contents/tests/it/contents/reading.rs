@@ -124,6 +124,30 @@ fn all_projects_are_merged_into_one_table_of_contents() {
     }
 }
 
+/// The stores are read in an order that depends on when they were made.
+#[test]
+fn projects_are_listed_by_their_work_and_then_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let clock = Arc::new(Ticking::default());
+    let home = Home::at(folder.path());
+    let stores = Stores::new(home, StoreMode::PerProject, StorageEngine::DEFAULT, clock);
+    for (root, sessions, events) in
+        [("e", 1, 1), ("b", 1, 1), ("d", 1, 1), ("a", 1, 1), ("c", 1, 2), ("f", 2, 2)]
+    {
+        let path = format!("/nowhere/{root}");
+        let store = stores.open_project(&path).unwrap();
+        for n in 0..events {
+            let session = format!("{root}{}", n % sessions);
+            let time = at(&format!("2026-03-02T09:0{n}:00Z"));
+            append(&store, &path, draft(&format!("{root}-{n}"), &session, time, "It works"));
+        }
+    }
+    let found = contents(stores).find_node("toc:day:2026-03-02", None, None).unwrap();
+    let projects: Vec<&str> =
+        found.iter().map(|one| one.project.trim_start_matches("/nowhere/")).collect();
+    assert_eq!(projects, ["f", "c", "a", "b", "d", "e"]);
+}
+
 #[test]
 fn listings_are_paged_in_both_directions() {
     let contents = &contents_fixture(StoreMode::PerProject).contents;
