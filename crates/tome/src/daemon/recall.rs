@@ -177,7 +177,6 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
         },
         order: parse_name(&request.sort)?.unwrap_or_default(),
         unit: parse_name(&request.unit)?.unwrap_or_default(),
-        ..RecallQuery::default()
     })
 }
 
