@@ -260,6 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "a repository made for the test")]
     fn a_project_that_does_not_exist_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
