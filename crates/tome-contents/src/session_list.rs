@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
-use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
+use tome_model::{Agent, EventId, Fact, FactKind, Grip, Millis, SessionId, SessionStats, Work};
 
-use crate::extract::stands_alone;
+use crate::extract::{FactPlace, PullState, find_undone_facts, stands_alone};
 use tome_home::HomeError;
 
 /// Characters of an id that a list shows at least.
@@ -152,33 +152,60 @@ impl SessionQuery {
         let mut branches = Vec::new();
         let mut text = String::new();
         let first = OrderKey { at: Millis(0), seq: 0 };
+        let mut nodes = Vec::new();
         for segment in ledger.segments(&stats.project, &stats.session, first) {
             let segment = segment?;
             is_in_range |= self.overlaps(segment.first.at, segment.last.at);
-            let Some(node) = ledger.node(&stats.project, &segment.id, None)? else { continue };
-            for work in &node.work {
-                prompts += work.turns;
-                listing.commits += work.commits;
-                branches.extend(work.branch.clone());
-                listing.branch = work.branch.clone().or(listing.branch);
-                let own = work.facts_of(FactKind::Title);
-                titles.extend(own.map(|title| (title.weight, title.text.clone())));
-                let own = work.facts_of(FactKind::Outcome);
-                let own = own.filter(|fact| stands_alone(fact) && self.overlaps(fact.at, fact.at));
-                outcomes.extend(own.map(|fact| (fact.weight, fact.text.clone())));
-                self.add_facts(ledger, &stats.project, work, &mut listing)?;
-                if !self.words.is_empty() {
-                    work.facts.iter().for_each(|fact| add_words(&mut text, &fact.text));
-                }
+            nodes.extend(ledger.node(&stats.project, &segment.id, None)?);
+        }
+        let all: Vec<&Work> = nodes.iter().flat_map(|node| &node.work).collect();
+        let undone = find_undone_facts(&all);
+        let pulls = SessionPulls::read(ledger, &stats.project, &all)?;
+        for (at, work) in all.iter().enumerate() {
+            let facts = work.facts.iter().enumerate();
+            let facts: Vec<(usize, &Fact)> =
+                facts.filter(|(place, _)| !undone.contains(&(at, *place))).collect();
+            let of_kind = |kind: FactKind| {
+                facts.iter().map(|(_, fact)| *fact).filter(move |fact| fact.kind == kind)
+            };
+            prompts += work.turns;
+            let commits =
+                work.facts_of(FactKind::Commit).count() - of_kind(FactKind::Commit).count();
+            listing.commits += work.commits.saturating_sub(commits as u64);
+            branches.extend(work.branch.clone());
+            listing.branch = work.branch.clone().or(listing.branch);
+            titles.extend(of_kind(FactKind::Title).map(|title| (title.weight, title.text.clone())));
+            let own = of_kind(FactKind::Outcome);
+            let own = own.filter(|fact| stands_alone(fact) && self.overlaps(fact.at, fact.at));
+            outcomes.extend(own.map(|fact| (fact.weight, fact.text.clone())));
+            for (place, fact) in &facts {
+                let text = match fact.kind {
+                    FactKind::PullRequest => pulls.text_at((at, *place)),
+                    _ => Some(fact.text.clone()),
+                };
+                let Some(text) = text else { continue };
+                self.add_fact(ledger, (&stats.project, work), fact, text, &mut listing)?;
             }
-            if listing.title.is_empty() {
-                listing.title = node.title;
+            if !self.words.is_empty() {
+                work.facts.iter().for_each(|fact| add_words(&mut text, &fact.text));
             }
         }
+        let is_gone = |title: &str| {
+            undone.iter().any(|(at, place)| {
+                let fact = all.get(*at).and_then(|work| work.facts.get(*place));
+                fact.is_some_and(|fact| fact.kind == FactKind::Title && fact.text == title)
+            })
+        };
+        let named = nodes.iter().map(|node| &node.title).find(|title| !is_gone(title.as_str()));
+        listing.title = named.cloned().unwrap_or_default();
         listing.conclusion = choose_conclusion(outcomes);
         // Of equals, the first.
         let best = titles.into_iter().rev().max_by_key(|(weight, _)| *weight);
-        listing.title = best.map_or(listing.title, |(_, title)| title);
+        let best = best.map(|(_, title)| pulls.current_title(&title).unwrap_or(title));
+        if let Some(title) = best.or_else(|| listing.conclusion.clone().filter(|_| named.is_none()))
+        {
+            listing.title = title;
+        }
         if self.branch.is_some() && branches.is_empty() && is_in_range {
             // Work on the main branch is not named by it.
             branches.extend(find_last_location(ledger, &stats.project, &stats.session)?.branch);
@@ -204,30 +231,30 @@ impl SessionQuery {
         self.from.is_none_or(|from| last >= from) && self.to.is_none_or(|to| first < to)
     }
 
-    /// Adds the facts of the time range that a list shows.
-    fn add_facts(
+    /// Adds a fact of the time range that a list shows, in these words.
+    fn add_fact(
         &self,
         ledger: &Ledger,
-        project: &str,
-        work: &Work,
+        (project, work): (&str, &Work),
+        fact: &Fact,
+        text: String,
         listing: &mut SessionListing,
     ) -> Result<(), HomeError> {
-        if !self.with_facts {
-            return Ok(());
-        }
-        for fact in work.facts.iter().filter(|fact| self.overlaps(fact.at, fact.at)) {
-            if is_listed(fact.kind)
-                && let Some(event) = find_evidence(ledger, project, fact)?
-            {
-                listing.facts.push(SessionFact {
-                    kind: fact.kind,
-                    text: fact.text.clone(),
-                    number: find_number(ledger, &event)?,
-                    event,
-                    at: fact.at,
-                    branch: work.branch.clone(),
-                });
-            }
+        let mut shown = listing.facts.iter();
+        let is_shown = self.with_facts
+            && is_listed(fact.kind)
+            && self.overlaps(fact.at, fact.at)
+            // Several segments may name one issue.
+            && (fact.kind != FactKind::Issue || shown.all(|known| known.text != text));
+        if is_shown && let Some(grip) = find_evidence(ledger, project, fact)? {
+            listing.facts.push(SessionFact {
+                kind: fact.kind,
+                text,
+                number: find_number(ledger, &grip.first)?,
+                event: grip.first,
+                at: fact.at,
+                branch: work.branch.clone(),
+            });
         }
         Ok(())
     }
@@ -303,18 +330,55 @@ fn find_word(text: &str, word: &str) -> Option<bool> {
     found
 }
 
-const fn is_listed(kind: FactKind) -> bool {
-    !matches!(kind, FactKind::Title | FactKind::Request | FactKind::Change)
+pub(super) const fn is_listed(kind: FactKind) -> bool {
+    let is_hidden = matches!(
+        kind,
+        FactKind::Title | FactKind::Request | FactKind::Change | FactKind::UndoneCommit
+    );
+    !is_hidden
 }
 
-/// The event that shows a fact, if it is still there.
-fn find_evidence(
-    ledger: &Ledger,
-    project: &str,
-    fact: &Fact,
-) -> Result<Option<EventId>, HomeError> {
+/// The first excerpt that shows a fact, if it is still there.
+fn find_evidence(ledger: &Ledger, project: &str, fact: &Fact) -> Result<Option<Grip>, HomeError> {
     let Some(grip) = fact.grips().first() else { return Ok(None) };
-    Ok(ledger.grip(project, grip)?.map(|grip| grip.first))
+    Ok(ledger.grip(project, grip)?)
+}
+
+/// The pull requests of a session, each once, with the place of the fact that tells it.
+struct SessionPulls(Vec<(FactPlace, PullState)>);
+
+impl SessionPulls {
+    fn read(ledger: &Ledger, project: &str, work: &[&Work]) -> Result<Self, HomeError> {
+        let mut pulls = Self(Vec::new());
+        for (at, work) in work.iter().enumerate() {
+            for (place, fact) in work.facts.iter().enumerate() {
+                if fact.kind != FactKind::PullRequest {
+                    continue;
+                }
+                let grip = find_evidence(ledger, project, fact)?;
+                let excerpt = grip.map(|grip| grip.excerpt).unwrap_or_default();
+                let Some(pull) = PullState::parse(&fact.text, &excerpt) else { continue };
+                match pulls.0.iter_mut().find(|(_, known)| known.is_same(&pull)) {
+                    Some((_, known)) => known.add(pull),
+                    None => pulls.0.push(((at, place), pull)),
+                }
+            }
+        }
+        Ok(pulls)
+    }
+
+    /// The statement of a pull request at the place of its first one; `None` at the others.
+    fn text_at(&self, place: FactPlace) -> Option<String> {
+        self.0.iter().find(|(own, _)| *own == place).map(|(_, pull)| pull.render())
+    }
+
+    /// The title of a session that is the earlier title of a pull request, as that is called now.
+    fn current_title(&self, title: &str) -> Option<String> {
+        let named = PullState::parse(title, "")?;
+        let mut own = self.0.iter().map(|(_, pull)| pull).filter(|pull| pull.is_same(&named));
+        let pull = own.next().filter(|_| own.next().is_none())?;
+        Some(format!("PR #{}: {}", pull.number, pull.title.as_ref()?))
+    }
 }
 
 /// The number of an event in its project; 0 if it is not stored.

@@ -12,6 +12,7 @@ use super::extract::{FileChange, SessionFacts, prompt_text, read_session};
 use super::later_change::{find_changing_turn, outline_turns};
 use super::session_list::{
     SessionFact, SessionListing, SessionQuery, find_first_folder, find_last_location, find_number,
+    is_listed,
 };
 use tome_home::HomeError;
 
@@ -80,7 +81,8 @@ pub(super) fn build_session_page(
         None => None,
     };
     // The same title as in the list, as soon as the contents have the session.
-    let title = listed.map(|(listing, _)| listing.title).filter(|title| !title.is_empty());
+    let listed = listed.map(|(listing, _)| listing);
+    let title = listed.map(|listing| listing.title).filter(|title| !title.is_empty());
     let listing = SessionListing {
         id: session.clone(),
         agent: first.agent.clone(),
@@ -150,9 +152,7 @@ fn write_page(
         }
     }
     mark_later_changes(&mut shown_turns, events);
-    let shown = |kind: FactKind| {
-        !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
-    };
+    let shown = |kind: FactKind| is_listed(kind) && kind != FactKind::Outcome;
     // A check that still fails is shown once, as open.
     let open = read.facts.iter().rfind(|fact| fact.kind == FactKind::Open).map(|fact| fact.event);
     let facts: Vec<SessionFact> = read

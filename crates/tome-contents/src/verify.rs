@@ -209,9 +209,11 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
             from(&[EventKind::ToolResult])
                 && grips.iter().any(|grip| grip.excerpt.contains(start.trim_end_matches('…')))
         }
-        FactKind::PullRequest | FactKind::Problem | FactKind::Check | FactKind::Change => {
-            from(&[EventKind::ToolResult])
-        }
+        FactKind::PullRequest
+        | FactKind::Problem
+        | FactKind::Check
+        | FactKind::Change
+        | FactKind::UndoneCommit => from(&[EventKind::ToolResult]),
         FactKind::Convention | FactKind::Correction | FactKind::Request => {
             from(&[EventKind::UserMessage])
         }
@@ -227,7 +229,7 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
                     && grips.len() > 1
                     && grips.iter().any(|grip| begins_alike(&fact.text, &grip.excerpt))
         }
-        FactKind::Open | FactKind::Title => !grips.is_empty(),
+        FactKind::Open | FactKind::Title | FactKind::Issue => !grips.is_empty(),
     }
 }
 

@@ -32,11 +32,15 @@ pub enum FactKind {
     Request,
     /// Files that were created, changed or deleted.
     Change,
+    /// An issue that a commit, a pull request, a branch or a prompt names.
+    Issue,
+    /// A commit of an earlier segment that was amended, reset or reverted.
+    UndoneCommit,
 }
 
 impl FactKind {
     /// All kinds, in the order of their codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 14] = [
         Self::Title,
         Self::Commit,
         Self::PullRequest,
@@ -49,6 +53,8 @@ impl FactKind {
         Self::Correction,
         Self::Request,
         Self::Change,
+        Self::Issue,
+        Self::UndoneCommit,
     ];
 
     /// The name in JSON.
@@ -66,6 +72,8 @@ impl FactKind {
             Self::Correction => "correction",
             Self::Request => "request",
             Self::Change => "change",
+            Self::Issue => "issue",
+            Self::UndoneCommit => "undone_commit",
         }
     }
 
@@ -84,6 +92,8 @@ impl FactKind {
             Self::Correction => 9,
             Self::Request => 10,
             Self::Change => 11,
+            Self::Issue => 12,
+            Self::UndoneCommit => 13,
         }
     }
 

@@ -47,11 +47,12 @@ pub(crate) use self::commands::packages::find_packages;
 pub(crate) use self::commands::renames::find_renames;
 pub use self::facts::contradiction::{ClaimDistance, Contradiction, StatedClaims};
 pub use self::facts::overturned::{Correction, PromptReply, find_correction};
+pub(crate) use self::facts::pull_facts::PullState;
 pub(crate) use self::facts::result_score::has_objection;
 pub use self::files::file_tool::{FileTool, PATH_FIELDS, tool_base_name};
 pub use self::files::touched_files::list_edited_files;
 pub use self::git::commit_message::CommitMessage;
-pub use self::git::commits::list_commits;
+pub use self::git::undone::list_commits;
 pub use self::language::orders::is_order;
 pub use self::language::pasted::looks_pasted;
 pub use self::language::prose::prompt_text;
@@ -60,6 +61,7 @@ pub(crate) use self::pages::draft_activity::read_activity;
 pub(crate) use self::pages::segment_title::{changes_subject, names_request};
 pub use self::pages::session::FileChange;
 pub(crate) use self::pages::session::{SessionFacts, read_session};
+pub(crate) use self::pages::undone_commits::{FactPlace, find_undone_facts};
 pub use self::pages::work::{
     find_work_outcome, find_work_title, names_whole_work, stands_alone, strip_own_request,
     strip_request,

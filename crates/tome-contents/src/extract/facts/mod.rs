@@ -8,5 +8,6 @@ pub(crate) mod draft_fact;
 pub(crate) mod overturned;
 pub(crate) mod problems;
 pub(crate) mod prompt_facts;
+pub(crate) mod pull_facts;
 pub(crate) mod result_score;
 pub(crate) mod segment_facts;

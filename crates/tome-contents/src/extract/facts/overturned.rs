@@ -1,7 +1,5 @@
 //! Drops statements that a later prompt, answer or tool call contradicts.
 
-use std::collections::BTreeMap;
-
 use tome_model::{Event, FactKind};
 use tome_text::count_words;
 
@@ -313,35 +311,6 @@ pub(crate) fn drop_replaced_choices(facts: &mut Vec<DraftFact>) {
         facts.remove(replaced);
     }
 }
-
-/// Of a pull request that got another title, keeps the last one. Each address is listed once.
-pub(crate) fn keep_last_titles(facts: &mut Vec<DraftFact>) {
-    let mut last: BTreeMap<String, (String, bool)> = BTreeMap::new();
-    let address_of = |fact: &DraftFact| {
-        let address = fact.evidence.first().filter(|_| fact.kind == FactKind::PullRequest)?;
-        Some(address.excerpt.clone())
-    };
-    for fact in facts.iter() {
-        let Some(address) = address_of(fact) else { continue };
-        let is_opened = fact.text.starts_with(OPENED);
-        let name = fact.text.strip_prefix(OPENED).unwrap_or(&fact.text);
-        let known = last.entry(address).or_insert_with(|| (name.to_owned(), is_opened));
-        known.1 |= is_opened;
-        if name.contains(": ") {
-            name.clone_into(&mut known.0);
-        }
-    }
-    facts.retain_mut(|fact| {
-        let Some(address) = address_of(fact) else { return true };
-        // The first fact of each has the call that opened it.
-        let Some((name, is_opened)) = last.remove(&address) else { return false };
-        fact.text = if is_opened { format!("{OPENED}{name}") } else { name };
-        true
-    });
-}
-
-/// Before a pull request that was opened in the session.
-pub(crate) const OPENED: &str = "Opened ";
 
 /// Keeps the last of several answers to one question, and of one answer to several questions.
 pub(crate) fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {

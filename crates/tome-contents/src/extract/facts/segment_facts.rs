@@ -20,11 +20,11 @@ use crate::extract::facts::choices::{
 use crate::extract::facts::corrected::drop_corrected;
 use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
 use crate::extract::facts::overturned::{
-    OPENED, drop_refuted, drop_repeated_answers, drop_replaced_choices, is_claim_denied,
-    is_overtaken, keep_last_titles,
+    drop_refuted, drop_repeated_answers, drop_replaced_choices, is_claim_denied, is_overtaken,
 };
 use crate::extract::facts::problems::{add_problems, find_open_end};
 use crate::extract::facts::prompt_facts::{add_prompt_facts, read_rejection};
+use crate::extract::facts::pull_facts::add_pull_facts;
 use crate::extract::facts::result_score::TurnResult;
 use crate::extract::git::commits::FinishedRebase;
 use crate::extract::language::clause::{capitalize, cut_clause, is_main_clause};
@@ -32,7 +32,7 @@ use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::{prompt_text, split_message};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::has_name;
-use crate::extract::language::text::{begins_with_any, has_cjk, plain_text, to_lower};
+use crate::extract::language::text::{begins_with_any, has_cjk, to_lower};
 use crate::extract::turns::changed_files::{
     changed_files, render_changes, render_changes_without_counts,
 };
@@ -126,6 +126,7 @@ pub(crate) fn collect_facts<'a>(
             facts.extend(find_request(turn).filter(|request| request.text.contains(QUESTION_END)));
         }
     }
+    add_pull_facts(&turns, &mut facts);
     add_problems(&turns, events, &mut facts);
     add_checks(&turns, &mut facts);
     let changed = changed_files(&turns);
@@ -139,7 +140,6 @@ pub(crate) fn collect_facts<'a>(
         facts.extend(find_open_end(last, events, &facts));
     }
     facts.sort_by_key(|fact| fact.event);
-    keep_last_titles(&mut facts);
     facts.truncate(FACTS_MAX);
     drop_corrected(&turns, events, &mut facts);
     drop_refuted(&mut facts);
@@ -186,16 +186,12 @@ fn add_turn_facts(
         let weight = if commit.is_amended { AMENDED_WEIGHT } else { 10 };
         facts.extend(DraftFact::new(FactKind::Commit, &commit.describe(), weight, evidence));
     }
-    for pull in &turn.pulls {
-        let title = pull.title.map_or(String::new(), |title| format!(": {}", plain_text(title)));
-        let opened = if pull.is_opened { OPENED } else { "" };
-        let evidence = vec![build_evidence(pull.event, pull.raw)];
-        facts.extend(DraftFact::new(
-            FactKind::PullRequest,
-            &format!("{opened}PR #{}{title}", pull.number),
-            if pull.is_opened { 10 } else { 5 },
-            evidence,
-        ));
+    for undone in &turn.undone {
+        let text = undone.describe();
+        let evidence = vec![build_evidence(undone.event, undone.raw)];
+        facts.extend(
+            text.and_then(|text| DraftFact::new(FactKind::UndoneCommit, &text, 1, evidence)),
+        );
     }
     // A branch that others work on is rebased to fetch their work.
     if let Some(rebase) = turn.rebase.as_ref().filter(|rebase| !rebase.branch.is_some_and(is_main))

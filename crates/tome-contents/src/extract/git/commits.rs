@@ -1,13 +1,13 @@
-//! Finds commits and pull requests in shell tool calls, from the output of git and of the hosting
-//! tools, or else from their arguments.
+//! Finds commits in shell tool calls, from the output of git, or else from its arguments.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
-use tome_model::{Event, EventKind, Tool};
+use tome_model::{Event, Tool};
 use tome_text::first_chars;
 
 use crate::extract::commands::chain::{ChainJoint, split_chain, unquote};
+use crate::extract::commands::command_environment::{enter_folder, read_folders};
 use crate::extract::commands::command_name::{find_git_verb, strip_wrappers};
 use crate::extract::commands::command_run::find_command_line;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
@@ -29,6 +29,8 @@ pub(crate) struct MadeCommit<'a> {
     pub(crate) raw: &'a str,
     /// Whether it replaces the commit before it; in a turn, only if that was made before the segment.
     pub(crate) is_amended: bool,
+    /// The folder in which git ran, if known.
+    pub(crate) folder: Option<String>,
 }
 
 impl MadeCommit<'_> {
@@ -53,67 +55,6 @@ pub(crate) struct FinishedRebase<'a> {
     pub(crate) commit: Option<MadeCommit<'a>>,
 }
 
-/// A pull request that a tool call opened or looked at.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct NamedPull<'a> {
-    pub(crate) event: usize,
-    pub(crate) number: u64,
-    pub(crate) title: Option<&'a str>,
-    /// The text that shows it, verbatim.
-    pub(crate) raw: &'a str,
-    pub(crate) is_opened: bool,
-}
-
-/// Counts the commits that a tool call undid: `git reset HEAD~2`.
-pub(crate) fn count_undone_commits(event: &Event, tool: &Tool) -> usize {
-    let Some(line) = find_command_line(tool).filter(|line| line.contains("reset")) else {
-        return 0;
-    };
-    if read_outcome(event, tool) != ToolOutcome::Exited(0) {
-        return 0;
-    }
-    let mut undone = 0;
-    for stage in split_chain(line).iter().flat_map(|part| &part.stages) {
-        let Some(words) = strip_wrappers(stage) else { continue };
-        let Some((program, arguments)) = words.split_first() else { continue };
-        if program.rsplit('/').next() == Some("git") && find_git_verb(arguments) == Some("reset") {
-            // With paths, it only takes files out of the index.
-            let mut paths = arguments.iter().filter(|word| !word.starts_with('-')).skip(2);
-            let has_paths = arguments.contains(&"--") || paths.next().is_some();
-            let back = arguments.iter().find_map(|word| parse_commits_back(word));
-            undone = back.filter(|_| !has_paths).map_or(undone, |back| back.saturating_add(undone));
-        }
-    }
-    undone
-}
-
-/// The number of commits between a revision and the current one: 2 for `HEAD~2` and `HEAD^^`.
-fn parse_commits_back(revision: &str) -> Option<usize> {
-    let rest = revision.strip_prefix("HEAD").or_else(|| revision.strip_prefix('@'))?;
-    match rest.strip_prefix('~') {
-        Some("") => Some(1),
-        Some(count) => count.parse().ok(),
-        None => (!rest.is_empty() && rest.chars().all(|c| c == '^')).then_some(rest.len()),
-    }
-}
-
-/// Lists the commits that the tool calls of a session made and did not undo, in order: `subject (hash)`.
-pub fn list_commits<'a>(events: impl IntoIterator<Item = &'a Event>) -> Vec<String> {
-    let mut commits: Vec<String> = Vec::new();
-    let calls = events.into_iter().filter(|event| event.kind == EventKind::ToolResult);
-    for (event, tool) in calls.filter_map(|event| Some((event, event.tool.as_ref()?))) {
-        let undone = count_undone_commits(event, tool).min(commits.len());
-        commits.truncate(commits.len() - undone);
-        for commit in find_commits(0, event, tool) {
-            if commit.is_amended {
-                commits.pop();
-            }
-            commits.push(commit.describe());
-        }
-    }
-    commits
-}
-
 /// Finds the commits that a tool call made.
 pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec<MadeCommit<'a>> {
     let Some(line) = find_command_line(tool) else { return Vec::new() };
@@ -122,7 +63,8 @@ pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     }
     let chain = split_chain(line);
     let mut calls = Vec::new();
-    for (index, part) in chain.iter().enumerate() {
+    let mut committed_in = None;
+    for ((index, part), folder) in chain.iter().enumerate().zip(read_folders(&chain, event, tool)) {
         for stage in &part.stages {
             let Some(words) = strip_wrappers(stage) else { continue };
             let Some((program, arguments)) = words.split_first() else { continue };
@@ -131,6 +73,11 @@ pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
             {
                 let hidden = chain.iter().skip(index + 1).any(|next| next.joint != ChainJoint::And)
                     || part.stages.len() > 1;
+                if verb == "commit" {
+                    let named = arguments.iter().skip_while(|word| **word != "-C").nth(1);
+                    let named = named.map(|named| enter_folder(folder.as_deref(), unquote(named)));
+                    committed_in = named.unwrap_or_else(|| folder.clone());
+                }
                 calls.push((verb, *stage, words, hidden));
             }
         }
@@ -155,11 +102,13 @@ pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     // Of several commits of one call, the first ones were made by it.
     let made = printed.len().saturating_sub(1);
     printed.iter_mut().take(made).for_each(|commit| commit.is_amended = false);
+    printed.iter_mut().for_each(|commit| commit.folder.clone_from(&committed_in));
     if !printed.is_empty() {
         return printed;
     }
     // `git commit -q` prints nothing, but agents often look at the log right after it.
-    let logged = read_logged_commits(at, event, line, is_amended);
+    let mut logged = read_logged_commits(at, event, line, is_amended);
+    logged.iter_mut().for_each(|commit| commit.folder.clone_from(&committed_in));
     if !logged.is_empty() {
         return logged;
     }
@@ -179,6 +128,7 @@ pub(crate) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
                 subject,
                 raw: subject,
                 is_amended,
+                folder: committed_in.clone(),
             };
             Some(commit)
         })
@@ -214,6 +164,7 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
                         subject: strip_trailer(subject.as_str()).trim_end(),
                         raw: raw.as_str().trim_end(),
                         is_amended,
+                        folder: None,
                     });
                 }
             }
@@ -267,6 +218,7 @@ fn read_logged_commits<'a>(
                 subject,
                 raw: raw.as_str().trim_end(),
                 is_amended,
+                folder: None,
             });
         }
     }
@@ -322,62 +274,6 @@ fn parse_message(call: &str) -> Option<&str> {
     let text = message.or_else(input)?.as_str();
     let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     (first.chars().count() >= 3 && !first.starts_with("$(")).then_some(first)
-}
-
-/// Finds pull requests that a tool call opened or looked at.
-pub(crate) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec<NamedPull<'a>> {
-    static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"https?://[^\s\x22']+/(?:pull|merge_requests)/(\d{1,9})").ok()
-    });
-    static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r#"(?:"title":\s*"((?:[^"\\]|\\.){3,200})"|(?m)^title:\t([^\n]{3,200}))"#).ok()
-    });
-    let Some(line) = find_command_line(tool) else { return Vec::new() };
-    if !["gh pr", "glab mr"].iter().any(|tool| line.contains(tool)) {
-        return Vec::new();
-    }
-    if !matches!(read_outcome(event, tool), ToolOutcome::Exited(0) | ToolOutcome::Unknown) {
-        return Vec::new();
-    }
-    let is_opened = ["gh pr create", "glab mr create"].iter().any(|verb| line.contains(verb));
-    let looks = ["pr view", "mr view", "pr checkout"].iter().any(|verb| line.contains(verb));
-    let is_renamed = line.contains("gh pr edit") && find_title_flag(line).is_some();
-    if !is_opened && !looks && !is_renamed {
-        return Vec::new();
-    }
-    let output = output_texts(event);
-    let Some(address) = ADDRESS.as_ref() else { return Vec::new() };
-    let pull = output.iter().find_map(|text| {
-        let groups = address.captures(text)?;
-        Some((groups.get(0)?.as_str(), groups.get(1)?.as_str().parse::<u64>().ok()?))
-    });
-    let Some((raw, number)) = pull else { return Vec::new() };
-    let printed = output.iter().find_map(|text| {
-        let groups = TITLE.as_ref()?.captures(text)?;
-        groups.get(1).or_else(|| groups.get(2)).map(|title| title.as_str())
-    });
-    let title = if is_opened || is_renamed { find_title_flag(line) } else { printed };
-    let title = title.or_else(|| output.iter().find_map(|text| find_title_line(text, number)));
-    vec![NamedPull { event: at, number, title, raw, is_opened }]
-}
-
-/// The line after the number, where a call printed number, title and address in lines.
-fn find_title_line(text: &str, number: u64) -> Option<&str> {
-    let mut lines = text.lines().map(str::trim);
-    lines.find(|line| line.parse() == Ok(number))?;
-    lines.next().filter(|line| line.contains(' ') && !line.contains("://") && line.len() <= 200)
-}
-
-/// The value of `--title` or `-t`.
-fn find_title_flag(line: &str) -> Option<&str> {
-    let chain = split_chain(line);
-    let call = chain.iter().flat_map(|part| part.stages.iter()).find(|stage| {
-        ["pr create", "mr create", "pr edit"].iter().any(|verb| stage.contains(verb))
-    })?;
-    let words = crate::extract::commands::chain::split_words(call);
-    let mut rest = words.iter().skip_while(|word| !matches!(**word, "--title" | "-t"));
-    rest.next()?;
-    rest.next().map(|word| unquote(word)).filter(|title| title.chars().count() >= 3)
 }
 
 #[cfg(test)]

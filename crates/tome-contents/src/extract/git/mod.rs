@@ -3,3 +3,5 @@
 pub(crate) mod commit_message;
 pub(crate) mod commit_subject;
 pub(crate) mod commits;
+pub(crate) mod pulls;
+pub(crate) mod undone;

@@ -36,6 +36,7 @@ pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
         // Without the work that was corrected, readers learned nothing from two of three corrections.
         // Names of files alone do not show what was changed.
         FactKind::Change | FactKind::Correction | FactKind::Title => (0, 0),
+        FactKind::Issue | FactKind::UndoneCommit => (0, 0),
     }
 }
 
@@ -79,7 +80,9 @@ pub(crate) fn label_fact(kind: FactKind, text: &str) -> String {
         | FactKind::Outcome
         | FactKind::Request
         | FactKind::Decision
-        | FactKind::Change => "",
+        | FactKind::Change
+        | FactKind::Issue
+        | FactKind::UndoneCommit => "",
     };
     format!("{label}{text}")
 }

@@ -10,4 +10,5 @@ pub(crate) mod task_titles;
 pub(crate) mod title_candidates;
 pub(crate) mod title_text;
 pub(crate) mod title_weight;
+pub(crate) mod undone_commits;
 pub(crate) mod work;

@@ -8,16 +8,18 @@ use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 use tome_text::{count_noun, truncate_words};
 
 use crate::extract::facts::draft_fact::QUESTION_END;
+use crate::extract::facts::pull_facts::name_pull;
 use crate::extract::language::keywords::KEYWORDS_MAX;
 use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
 use crate::extract::pages::title_weight::{
-    FROM_REBASE, is_from_conversation, weigh_conversation, weigh_for_day,
+    FROM_REBASE, FROM_RESULT, is_from_conversation, weigh_conversation, weigh_for_day,
 };
+use crate::extract::pages::undone_commits::find_undone_facts;
 use crate::extract::pages::work::{
-    find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone,
+    find_work_outcome, find_work_title, rank_title, repeats_request, stands_alone, strip_request,
 };
 use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
@@ -43,6 +45,9 @@ struct MergedWork<'a> {
     commits: u64,
     weight: u64,
     facts: Vec<&'a Fact>,
+    /// The fact in place of a title, if that was a commit that is gone.
+    substitute: Option<&'a Fact>,
+    has_lost_title: bool,
     /// Whether it is the work of one day.
     is_of_day: bool,
     /// The title whose words recur most in the work, if that tells it from the weightiest one.
@@ -65,38 +70,63 @@ impl<'a> MergedWork<'a> {
             true => weigh_for_day(fact.weight),
             false => fact.weight,
         };
-        self.facts_of(FactKind::Title).min_by_key(|fact| (Reverse(weigh(fact)), fact.at))
+        let best =
+            self.facts_of(FactKind::Title).min_by_key(|fact| (Reverse(weigh(fact)), fact.at));
+        best.or(self.substitute)
     }
 
     fn title(&self) -> &'a str {
-        self.best_title().map_or("", |fact| fact.text.as_str())
+        match self.best_title() {
+            Some(commit) if commit.kind == FactKind::Commit => {
+                commit.text.rsplit_once(" (").map_or(commit.text.as_str(), |(subject, _)| subject)
+            }
+            Some(outcome) if outcome.kind == FactKind::Outcome => strip_request(&outcome.text),
+            title => title.map_or("", |title| title.text.as_str()),
+        }
+    }
+
+    /// Chooses what stands in place of titles that were commits that are gone.
+    fn replace_title(&mut self) {
+        if self.has_lost_title && self.best_title().is_none() {
+            let commit = self.facts_of(FactKind::Commit).next_back();
+            let results = self.facts_of(FactKind::Outcome).filter(|fact| stands_alone(fact));
+            self.substitute = commit.or_else(|| results.max_by_key(|fact| (fact.weight, fact.at)));
+        }
     }
 }
 
 impl<'a> MergedWork<'a> {
-    fn from_work(work: &'a Work, is_of_day: bool) -> Self {
+    fn new(work: &'a Work, is_of_day: bool) -> Self {
         Self {
             is_of_day,
             recurrent: None,
+            substitute: None,
+            has_lost_title: false,
             branch: work.branch.as_deref(),
-            sessions: work.sessions.iter().collect(),
-            turns: work.turns,
-            commits: work.commits,
-            weight: work.weight,
-            facts: work.facts.iter().collect(),
+            sessions: Vec::new(),
+            turns: 0,
+            commits: 0,
+            weight: 0,
+            facts: Vec::new(),
         }
     }
 }
 
 impl From<MergedWork<'_>> for SummaryWork {
     fn from(work: MergedWork<'_>) -> Self {
+        let title = work.substitute.map(|fact| SummaryFact {
+            kind: FactKind::Title,
+            text: work.title().to_owned(),
+            weight: FROM_RESULT,
+            ..SummaryFact::from(fact)
+        });
         Self {
             branch: work.branch.map(str::to_owned),
             sessions: work.sessions.into_iter().cloned().collect(),
             turns: work.turns,
             commits: work.commits,
             weight: work.weight,
-            facts: work.facts.into_iter().map(SummaryFact::from).collect(),
+            facts: title.into_iter().chain(work.facts.into_iter().map(SummaryFact::from)).collect(),
         }
     }
 }
@@ -129,15 +159,20 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     let mut merged: Vec<MergedWork<'_>> = Vec::new();
     let mut by_branch: HashMap<&str, usize> = HashMap::new();
     let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
-    for work in children.iter().flat_map(|child| &child.work) {
+    let all: Vec<&Work> = children.iter().flat_map(|child| &child.work).collect();
+    let undone = find_undone_facts(&all);
+    for (at, work) in all.into_iter().enumerate() {
         let existing = match work.branch.as_deref() {
             Some(branch) => by_branch.get(branch),
             None => work.sessions.iter().find_map(|session| by_session.get(session)),
         };
         let index = existing.copied().unwrap_or(merged.len());
-        match merged.get_mut(index) {
-            Some(existing) => extend_work(existing, work),
-            None => merged.push(MergedWork::from_work(work, is_of_day)),
+        if index == merged.len() {
+            merged.push(MergedWork::new(work, is_of_day));
+        }
+        if let Some(existing) = merged.get_mut(index) {
+            let facts = work.facts.iter().enumerate();
+            extend_work(existing, work, facts.filter(|(place, _)| !undone.contains(&(at, *place))));
         }
         by_branch.extend(work.branch.as_deref().map(|branch| (branch, index)));
         by_session.extend(work.sessions.iter().map(|session| (session, index)));
@@ -147,11 +182,18 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     for work in &mut merged {
         work.recurrent = find_recurrent_title(work);
         limit_facts(work);
+        work.replace_title();
     }
     merged
 }
 
-fn extend_work<'a>(work: &mut MergedWork<'a>, later: &'a Work) {
+/// Adds later work with those of its facts that still hold.
+fn extend_work<'a>(
+    work: &mut MergedWork<'a>,
+    later: &'a Work,
+    facts: impl Iterator<Item = (usize, &'a Fact)>,
+) {
+    let count = |work: &Work| work.facts_of(FactKind::Commit).count() as u64;
     work.turns += later.turns;
     work.commits += later.commits;
     work.weight += later.weight;
@@ -161,7 +203,12 @@ fn extend_work<'a>(work: &mut MergedWork<'a>, later: &'a Work) {
     }
     // The later part settles whatever was open before it.
     work.facts.retain(|fact| fact.kind != FactKind::Open);
-    work.facts.extend(&later.facts);
+    let before = work.facts.len();
+    work.facts.extend(facts.map(|(_, fact)| fact));
+    let kept = work.facts.iter().skip(before).filter(|fact| fact.kind == FactKind::Commit);
+    work.commits -= count(later).saturating_sub(kept.count() as u64).min(work.commits);
+    let kept = work.facts.iter().skip(before).filter(|fact| fact.kind == FactKind::Title);
+    work.has_lost_title |= kept.count() < later.facts_of(FactKind::Title).count();
 }
 
 /// Finds the title that names more of a day's work than the weightiest one, which may be that of a side question.
@@ -227,12 +274,21 @@ fn limit_facts(work: &mut MergedWork<'_>) {
                 });
             }
             Some(FactKind::Title) => facts.sort_by_key(|fact| rank_title(fact)),
+            // What happened to a pull request says more than that it was looked at.
+            Some(FactKind::PullRequest) => {
+                facts.sort_by_key(|fact| Reverse((name_pull(&fact.text) != fact.text, fact.at)));
+            }
             Some(FactKind::Outcome | FactKind::Request) => {
                 facts.sort_by_key(|fact| Reverse((fact.weight, fact.at)));
             }
             _ => facts.reverse(),
         }
         let from = kept.len();
+        // Each takes back one commit of an earlier period.
+        if facts.iter().any(|fact| fact.kind == FactKind::UndoneCommit) {
+            kept.extend(facts.iter().copied());
+            continue;
+        }
         for fact in facts.iter().copied() {
             let of_kind = kept.get(from..).unwrap_or_default();
             if of_kind.len() >= FACTS_PER_KIND_MAX {
@@ -250,11 +306,11 @@ fn limit_facts(work: &mut MergedWork<'_>) {
 /// The key that distinguishes facts of one kind. Of several answers to one question, one
 /// is enough.
 fn subject_of(fact: &Fact) -> &str {
-    let parts = match fact.kind {
-        FactKind::Outcome => fact.text.split_once(QUESTION_END),
-        _ => None,
-    };
-    parts.map_or(fact.text.as_str(), |(question, _)| question)
+    match fact.kind {
+        FactKind::Outcome => fact.text.split(QUESTION_END).next().unwrap_or_default(),
+        FactKind::PullRequest => name_pull(&fact.text),
+        _ => &fact.text,
+    }
 }
 
 /// Joins the titles of the heaviest work, whole ones only.
@@ -353,9 +409,16 @@ fn find_time(bullet: &SummaryBullet, facts: &[&Fact]) -> (bool, Option<Millis>) 
 
 /// Whether a text about some facts repeats a known one. For requests without a result, less overlap is enough.
 fn repeats_statement(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
-    let only_requests = facts
-        .iter()
-        .all(|fact| matches!(fact.kind, FactKind::Title | FactKind::Request | FactKind::Open));
+    let only_requests = facts.iter().all(|fact| {
+        matches!(
+            fact.kind,
+            FactKind::Title
+                | FactKind::Request
+                | FactKind::Open
+                | FactKind::Issue
+                | FactKind::UndoneCommit
+        )
+    });
     let same = known.terms.overlap_percent(&states.terms);
     same >= if only_requests { 60 } else { 70 }
 }
@@ -466,7 +529,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
     if let Some(pull) = work.facts_of(FactKind::PullRequest).next_back() {
         let name = pull.text.split(": ").next().unwrap_or_default();
         if !title.text.contains(name) {
-            pull_name = format!(" ({})", name.replace("Opened PR", "opened PR"));
+            pull_name = format!(
+                " ({})",
+                name.replace("Opened PR", "opened PR").replace("Merged PR", "merged PR")
+            );
             grips.extend(pull.grips().iter().cloned());
         }
     }

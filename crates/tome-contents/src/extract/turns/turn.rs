@@ -11,9 +11,10 @@ use crate::extract::commands::command_run::{CommandRun, find_command_line, parse
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::files::touched_files::{TouchedFile, parse_patch_files, parse_touched_files};
 use crate::extract::git::commits::{
-    FinishedRebase, MadeCommit, NamedPull, count_undone_commits, find_commits,
-    find_finished_rebase, find_pulls,
+    FinishedRebase, MadeCommit, find_commits, find_finished_rebase,
 };
+use crate::extract::git::pulls::{NamedPull, find_pulls};
+use crate::extract::git::undone::{UndoneCommit, find_resets};
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::prose::{MessageParts, prompt_text, split_message};
 use crate::extract::language::text::{begins_with_any, to_lower};
@@ -23,9 +24,6 @@ use crate::extract::turns::reaction::{Reaction, classify_reaction};
 use crate::extract::turns::request::{UserRequest, choose_request};
 use crate::rejection::find_rejection_words;
 use crate::service_error::is_service_error;
-
-/// Maximum number of commits that one call undoes.
-const COMMITS_UNDONE_MAX: usize = 100;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -87,10 +85,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) files: Vec<TurnFile<'a>>,
     pub(crate) runs: Vec<CommandRun<'a>>,
     pub(crate) commits: Vec<MadeCommit<'a>>,
-    /// Number of commits of earlier turns that it undid.
-    undone_earlier: usize,
-    /// The subject of a commit that it amended and did not make.
-    amended: Option<&'a str>,
+    /// Commits that it took back and that no turn before it made.
+    pub(crate) undone: Vec<UndoneCommit<'a>>,
     pub(crate) pulls: Vec<NamedPull<'a>>,
     /// The last rebase that it finished.
     pub(crate) rebase: Option<FinishedRebase<'a>>,
@@ -105,30 +101,13 @@ pub(crate) struct Turn<'a> {
 pub(crate) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
     let mut turns: Vec<Turn<'_>> = Vec::new();
     for range in cut_turns(events) {
-        let mut turn = read_turn(events, range);
-        if let Some(subject) = turn.amended
-            && let Some(before) = turns.iter_mut().rev().find(|turn| !turn.commits.is_empty())
-            && before.commits.last().is_some_and(|commit| commit.subject == subject)
-        {
-            before.commits.pop();
-            let amended = turn.commits.iter_mut().filter(|commit| commit.subject == subject);
-            amended.for_each(|commit| commit.is_amended = false);
-        }
-        let mut undone = turn.undone_earlier;
-        for before in turns.iter_mut().rev() {
-            if undone == 0 {
-                break;
-            }
-            let kept = before.commits.len().saturating_sub(undone);
-            undone -= before.commits.len() - kept;
-            before.commits.truncate(kept);
-        }
+        let turn = read_turn(events, range, &mut turns);
         turns.push(turn);
     }
     turns
 }
 
-fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
+fn read_turn<'a>(events: &'a [Event], range: Range<usize>, before: &mut [Turn<'a>]) -> Turn<'a> {
     let mut turn = Turn {
         events: range.clone(),
         prompt: None,
@@ -146,8 +125,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         files: Vec::new(),
         runs: Vec::new(),
         commits: Vec::new(),
-        undone_earlier: 0,
-        amended: None,
+        undone: Vec::new(),
         pulls: Vec::new(),
         rebase: None,
         branch: None,
@@ -156,7 +134,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     };
     for at in range {
         if let Some(event) = events.get(at) {
-            turn.add_event(at, event);
+            turn.add_event(at, event, before);
             turn.plan = find_plan(events, at).or(turn.plan);
         }
     }
@@ -180,7 +158,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
 }
 
 impl<'a> Turn<'a> {
-    fn add_event(&mut self, at: usize, event: &'a Event) {
+    fn add_event(&mut self, at: usize, event: &'a Event, before: &mut [Self]) {
         let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
         let branch = field("branch");
         // In the middle of a rebase git is on no branch.
@@ -212,7 +190,7 @@ impl<'a> Turn<'a> {
                 self.begins_session =
                     !matches!(field("source"), Some("resume" | "clear" | "compact"));
             }
-            EventKind::ToolResult => self.add_tool_result(at, event, is_from_subagent),
+            EventKind::ToolResult => self.add_tool_result(at, event, before),
             EventKind::Unknown if field("event") == Some("interrupted") => {
                 self.is_answered = false;
                 self.is_interrupted = true;
@@ -221,7 +199,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn add_tool_result(&mut self, at: usize, event: &'a Event, is_from_subagent: bool) {
+    fn add_tool_result(&mut self, at: usize, event: &'a Event, before: &mut [Self]) {
         let Some(tool) = &event.tool else { return };
         let outcome = read_outcome(event, tool);
         let words = match outcome {
@@ -229,7 +207,7 @@ impl<'a> Turn<'a> {
             _ => None,
         };
         self.rejections.extend(words.map(|words| (at, words)));
-        if !is_from_subagent && !is_task_list_tool(&tool.name) {
+        if !event.is_from_subagent() && !is_task_list_tool(&tool.name) {
             self.is_answered = false;
             // A rejection with words gives new directions instead of stopping the agent.
             self.is_interrupted = words.is_none()
@@ -250,29 +228,39 @@ impl<'a> Turn<'a> {
             self.branch = rebase.branch.or(self.branch);
             self.rebase = Some(rebase);
         }
-        for _ in 0..count_undone_commits(event, tool).min(COMMITS_UNDONE_MAX) {
-            if self.commits.pop().is_none() {
-                self.undone_earlier += 1;
-            }
+        for undone in find_resets(at, event, tool) {
+            self.undo_commits(undone, before);
         }
         // A commit with another message is told as the new one.
         let keeps_message = find_command_line(tool).is_some_and(|line| line.contains("--no-edit"));
-        for commit in find_commits(at, event, tool) {
+        for mut commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
-            self.add_commit(commit, keeps_message);
+            if let Some(undone) = UndoneCommit::from_commit(&commit) {
+                let is_here = self.undo_commits(undone, before);
+                commit.is_amended &= !is_here && keeps_message;
+            }
+            self.commits.push(commit);
         }
     }
 
-    fn add_commit(&mut self, mut commit: MadeCommit<'a>, keeps_message: bool) {
-        // Without a commit in this turn, it replaces the last one of an earlier turn, if the subject is the same.
-        if commit.is_amended {
-            match self.commits.pop() {
-                Some(replaced) => commit.is_amended = replaced.is_amended,
-                None => self.amended = Some(commit.subject),
-            }
+    /// Drops the commits that a call took back, from this turn or those before it, and returns whether there are any.
+    fn undo_commits(&mut self, undone: UndoneCommit<'a>, before: &mut [Self]) -> bool {
+        let turns = || before.iter().flat_map(|turn| &turn.commits);
+        let all: Vec<&MadeCommit<'_>> = turns().chain(&self.commits).collect();
+        let range = undone.find_in(&all);
+        if range.is_empty() {
+            self.undone.push(undone);
+            return false;
         }
-        commit.is_amended &= keeps_message;
-        self.commits.push(commit);
+        let mut place = 0;
+        let commits = before.iter_mut().map(|turn| &mut turn.commits);
+        for commits in commits.chain([&mut self.commits]) {
+            commits.retain(|_| {
+                place += 1;
+                !range.contains(&(place - 1))
+            });
+        }
+        true
     }
 
     fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileAction) {

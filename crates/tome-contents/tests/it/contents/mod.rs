@@ -8,6 +8,7 @@ mod memory;
 mod reading;
 mod rewrite;
 mod segments;
+mod session_facts;
 mod texts;
 mod verify;
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tome_model::FactKind;
 
-use super::edge_cases::{bash, edit, lines, message};
+use super::edge_cases::{bash, bash_failed, edit, lines, message};
 use super::facts::facts;
 use super::summarize;
 use tome_contents::{Extractive, SegmentInput, Summarizer};
@@ -34,6 +34,37 @@ fn an_amended_commit_of_an_earlier_turn_is_told_once() {
     let amended = bash("git commit --amend --no-edit", "[main 9f8e7d6] Add a cache");
     let prompt = message("user_message", "Put that into the same commit");
     assert_eq!(commits(&[first, prompt, amended]), ["Add a cache (9f8e7d6)"]);
+}
+
+#[test]
+fn an_amended_commit_may_get_another_subject() {
+    let first = bash("git commit -m 'Add a cache'", "[main 1a2b3c4] Add a cache");
+    let prompt = message("user_message", "Call it a table");
+    let amend = |folder: &str, branch: &str| {
+        let command = format!("git -C {folder} commit --amend -m 'Add a table'");
+        bash(&command, &format!("[{branch} 9f8e7d6] Add a table"))
+    };
+    let told = |amended: Value| commits(&[first.clone(), prompt.clone(), amended]).len();
+    assert_eq!(told(amend(".", "main")), 1);
+    assert_eq!(told(amend("web", "main")), 1);
+    // The commit of another branch or repository is another one.
+    assert_eq!(told(amend(".", "tables")), 2);
+    assert_eq!(told(amend("/home/dev/lib", "main")), 2);
+}
+
+#[test]
+fn a_commit_that_was_reverted_or_reset_to_an_earlier_one_is_not_told() {
+    let one = bash("git commit -m 'Move the folder'", "[main 1a2b3c4] Move the folder");
+    let two = bash("git commit -m 'Add the config'", "[main 2b3c4d5] Add the config");
+    let reverted = "[main 3c4d5e6] Revert \"Move the folder\"";
+    assert_eq!(
+        commits(&[one.clone(), two.clone(), bash("git revert HEAD~1", reverted)]),
+        ["Add the config (2b3c4d5)", "Revert \"Move the folder\" (3c4d5e6)"]
+    );
+    let reset = |target: &str| bash(&format!("git reset --hard {target}"), "HEAD is now there");
+    let told = |target: &str| commits(&[one.clone(), two.clone(), reset(target)]).len();
+    let counts = ["1a2b3c4", "1a2b3c4^", "2b3c4d5", "0a1b2c3", "0a1b2c3^"].map(told);
+    assert_eq!(counts, [1, 0, 2, 2, 2]);
 }
 
 #[test]
@@ -117,6 +148,51 @@ fn a_pull_request_has_its_last_title() {
     );
     let viewed = bash("gh pr view 5", &format!("title:\tPackage the app\nurl:\t{address}"));
     assert_eq!(facts(FactKind::PullRequest, &[opened, viewed]), ["Opened PR #5: Package the app"]);
+}
+
+fn pulls(values: &[Value]) -> Vec<String> {
+    facts(FactKind::PullRequest, values)
+}
+
+#[test]
+fn a_merged_pull_request_is_told() {
+    let printed = "✓ Squashed and merged pull request acme/app#7 (Package the app)";
+    assert_eq!(pulls(&[bash("gh pr merge --squash", printed)]), ["Merged PR #7: Package the app"]);
+    // Without a terminal it prints nothing.
+    assert_eq!(pulls(&[bash("gh pr merge 7 --squash --delete-branch", "")]), ["Merged PR #7"]);
+    assert_eq!(pulls(&[bash("gh pr merge 7 --squash 2>&1 | tail -3", "")]), ["Merged PR #7"]);
+    let address = "https://forge.example/acme/app/pull/7";
+    let viewed = bash("gh pr view 7", &format!("title:\tPackage the app\nurl:\t{address}"));
+    let merged = bash("gh pr merge 7 --merge && git pull", "Already up to date.");
+    assert_eq!(pulls(&[viewed, merged.clone()]), ["Merged PR #7: Package the app"]);
+    let opened = bash("gh pr create --title 'Package the app' --body x", address);
+    assert_eq!(pulls(&[opened, merged]), ["Opened PR #7: Package the app (merged)"]);
+}
+
+#[test]
+fn a_pull_request_that_may_not_have_been_merged_is_not_told_so() {
+    for (command, output) in [
+        ("gh pr merge 7 --auto --squash", ""),
+        ("gh pr merge 7", "! Pull request acme/app#7 was already merged"),
+        ("gh pr merge 7 | tail -1", ""),
+        ("gh pr merge 7; git pull", "Already up to date."),
+        ("gh pr merge --squash", ""),
+        ("echo 'gh pr merge 7'", "gh pr merge 7"),
+    ] {
+        assert_eq!(pulls(&[bash(command, output)]), [""; 0], "{command}");
+    }
+    let refused = "Pull request acme/app#7 is not mergeable: the base branch policy prohibits it";
+    assert_eq!(pulls(&[bash_failed("gh pr merge 7", refused)]), [""; 0]);
+}
+
+#[test]
+fn a_pull_request_is_told_once_for_each_repository() {
+    let view = |repository: &str| {
+        let address = format!("https://forge.example/{repository}/pull/7");
+        bash("gh pr view 7", &format!("title:\tPackage it\nurl:\t{address}"))
+    };
+    assert_eq!(pulls(&[view("acme/app"), view("Acme/App")]), ["PR #7: Package it"]);
+    assert_eq!(pulls(&[view("acme/app"), view("acme/lib")]).len(), 2);
 }
 
 /// An edit of a file that replaces one text by another.
