@@ -27,6 +27,8 @@ pub(crate) struct CommandRun<'a> {
     pub(crate) name: String,
     pub(crate) environment: CommandEnvironment<'a>,
     pub(crate) outcome: CommandOutcome,
+    /// How its tool call ended.
+    pub(crate) reported: ToolOutcome,
     /// The output line that shows the outcome: of a failure, the one that names its cause.
     pub(crate) line: Option<&'a str>,
     /// The output line that names the failed test, if another one names the cause.
@@ -63,6 +65,7 @@ pub(crate) fn parse_command_runs<'a>(
     let reported_failure = best_match(&texts, find_failure_line);
     let failure = reported_failure.filter(|(_, sure)| *sure > NO_CAUSE);
     let success = best_match(&texts, find_success_line);
+    let reported = read_outcome(event, tool);
     let run = |part: &NamedPart<'a>, outcome, shown: Option<(&'a str, u32)>| {
         let is_failed = outcome == CommandOutcome::Failed && part.is_major;
         let cause = if is_failed { find_cause(&texts, shown) } else { None };
@@ -73,12 +76,12 @@ pub(crate) fn parse_command_runs<'a>(
             name: part.name.clone(),
             environment: part.environment.clone(),
             outcome,
+            reported,
             line: cause.or(shown).map(|(line, _)| line),
             failed_test: shown.filter(|_| cause.is_some()).map(|(line, _)| line),
             is_major: part.is_major,
         }
     };
-    let reported = read_outcome(event, tool);
     if let ToolOutcome::Exited(code) = reported
         && code != 0
     {
@@ -87,7 +90,7 @@ pub(crate) fn parse_command_runs<'a>(
             return parts.iter().map(|part| run(part, CommandOutcome::Unknown, None)).collect();
         }
         return find_failed(&chain, &parts, line_shown).map_or_else(
-            || chain_failure(at, line, &parts, failure).into_iter().collect(),
+            || chain_failure(at, line, &parts, (reported, failure)).into_iter().collect(),
             |failed| {
                 let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
                 let rest = rest.map(|part| run(part, CommandOutcome::Unknown, None));
@@ -245,7 +248,7 @@ fn chain_failure<'a>(
     at: usize,
     line: &'a str,
     parts: &[NamedPart<'a>],
-    failure: Option<(&'a str, u32)>,
+    (reported, failure): (ToolOutcome, Option<(&'a str, u32)>),
 ) -> Option<CommandRun<'a>> {
     let environment = parts.first()?.environment.clone();
     let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
@@ -257,6 +260,7 @@ fn chain_failure<'a>(
         name: names.join(" && "),
         environment,
         outcome: CommandOutcome::Failed,
+        reported,
         line: failure.map(|(line, _)| line),
         failed_test: None,
         is_major: parts.iter().any(|part| part.is_major),

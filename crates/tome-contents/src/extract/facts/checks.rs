@@ -41,15 +41,20 @@ pub(crate) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 }
 
 fn is_passed_check(run: &CommandRun<'_>) -> bool {
+    run.outcome == CommandOutcome::Passed
+        && run.is_major
+        && names_check(&run.name)
+        && !writes_files(&run.name, run.command)
+}
+
+/// Whether a command builds, tests or checks, by its name.
+pub(crate) fn names_check(name: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: [&str; 14] = [
         "test", "tests", "build", "check", "clippy", "lint", "fmt", "vet", "tsc", "pytest", "mypy",
         "ruff", "typecheck", "verify",
     ];
-    run.outcome == CommandOutcome::Passed
-        && run.is_major
-        && run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
-        && !writes_files(&run.name, run.command)
+    name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
 }
 
 /// The command with the folder and the environment that it needs.

@@ -11,7 +11,7 @@ use crate::extract::commands::command_run::{CommandRun, find_command_line};
 use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::location::split_location;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
-use crate::extract::facts::checks::covers;
+use crate::extract::facts::checks::{covers, names_check};
 use crate::extract::facts::draft_fact::{
     DraftFact, FACT_CHARS_MAX, PASSED, PASSED_BY_ITSELF, PASSING_TROUBLE, build_evidence,
     first_line,
@@ -31,11 +31,15 @@ pub(crate) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
     const PROBLEMS_MAX: usize = 6;
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut seen: Vec<(&str, String)> = Vec::new();
-    for run in &runs {
+    let problems = runs.iter().filter_map(|run| Problem::from_run(run, &runs));
+    let (named, bare): (Vec<Problem<'_, '_>>, Vec<_>) =
+        problems.partition(|problem| problem.cause.line.is_some());
+    // Those that say why come first.
+    for problem in named.into_iter().chain(bare) {
+        let run = problem.run;
         if seen.len() >= PROBLEMS_MAX {
             break;
         }
-        let Some(problem) = Problem::from_run(run, &runs) else { continue };
         let subject = (run.name.as_str(), problem.subject());
         if seen.contains(&subject) {
             continue;
@@ -47,11 +51,66 @@ pub(crate) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
     }
 }
 
+/// Why a command failed.
+struct FailureCause<'a> {
+    /// The line of the output that names it; `None` if only the exit code or a count is known.
+    line: Option<&'a str>,
+    why: String,
+}
+
+impl<'a> FailureCause<'a> {
+    /// Reads why a run failed. `None` if it did not, or if nothing is known of a command that is no check.
+    fn of_run(run: &CommandRun<'a>) -> Option<Self> {
+        const TIMED_OUT: &str = "timed out";
+        // Where a part of a chain is no check, it may be the one that failed.
+        let is_check = run.is_major && run.name.split(" && ").all(names_check);
+        if run.outcome == CommandOutcome::TimedOut {
+            return is_check.then(|| Self { line: None, why: TIMED_OUT.to_owned() });
+        }
+        if run.outcome != CommandOutcome::Failed || !run.is_major {
+            return None;
+        }
+        let named = run.line.map(|line| (line, describe_failure(run, line)));
+        let explains = |why: &str| {
+            (run.failed_test.is_some() || names_cause(why))
+                && !(why.trim().ends_with(':') && count_words(why) <= 3)
+        };
+        if let Some((line, why)) = named.filter(|(_, why)| explains(why)) {
+            return Some(Self { line: Some(line), why });
+        }
+        let failed = run.line.and_then(parse_failed_count);
+        let code = match run.reported {
+            // Stopped from outside, by Ctrl-C or `kill`.
+            ToolOutcome::Exited(130 | 143) => return None,
+            ToolOutcome::Exited(code) if code != 0 => Some(format!("exit {code}")),
+            _ => None,
+        };
+        let known: Vec<String> =
+            failed.map(|count| format!("{count} failed")).into_iter().chain(code).collect();
+        let is_known = is_check && !known.is_empty();
+        is_known.then(|| Self { line: None, why: format!("({})", known.join(", ")) })
+    }
+
+    /// A failure without a line that names its cause.
+    fn describe(&self, name: &str, failed: &str) -> String {
+        match self.why.starts_with('(') {
+            true => format!("`{name}` {failed} {}", self.why),
+            false => format!("`{name}` {}", self.why),
+        }
+    }
+}
+
+/// The number of failed tests in `3 passed; 1 failed`.
+fn parse_failed_count(line: &str) -> Option<u32> {
+    let (before, _) = line.split_once(" failed")?;
+    let number = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
+    number.parse().ok().filter(|count| *count > 0)
+}
+
 /// A failure, with the runs of its command after it.
 struct Problem<'r, 'a> {
     run: &'r CommandRun<'a>,
-    line: &'a str,
-    why: String,
+    cause: FailureCause<'a>,
     /// Whether it failed this way more than once.
     came_back: bool,
     /// The last time that it failed this way.
@@ -67,19 +126,11 @@ struct Problem<'r, 'a> {
 
 impl<'r, 'a> Problem<'r, 'a> {
     fn from_run(run: &'r CommandRun<'a>, runs: &[&'r CommandRun<'a>]) -> Option<Self> {
-        let failed = |run: &CommandRun<'a>| run.outcome == CommandOutcome::Failed;
-        let line = run.line.filter(|_| failed(run) && run.is_major)?;
-        let why = describe_failure(run, line);
-        if run.failed_test.is_none() && !names_cause(&why)
-            || why.trim().ends_with(':') && count_words(&why) <= 3
-        {
-            return None;
-        }
-        let key = failure_key(&why);
+        let cause = FailureCause::of_run(run)?;
+        let key = failure_key(&cause.why);
         let is_alike = |other: &CommandRun<'a>| {
             other.name == run.name
-                && failed(other)
-                && other.line.is_some_and(|line| failure_key(&describe_failure(other, line)) == key)
+                && FailureCause::of_run(other).is_some_and(|other| failure_key(&other.why) == key)
         };
         let last = runs.iter().rev().find(|other| is_alike(other)).copied().unwrap_or(run);
         let came_back = last.event > run.event;
@@ -91,21 +142,32 @@ impl<'r, 'a> Problem<'r, 'a> {
         let next =
             later().find(|other| other.outcome != CommandOutcome::Unknown && covers(other, last));
         let is_passed_over = later().filter(passes).any(|other| other.is_major);
-        Some(Self { run, line, why, came_back, last, next, passed, is_passed_over, other_passed })
+        // Without a cause, a failure that was settled has nothing to say.
+        let says = cause.line.is_some() || passed.is_none() && other_passed.is_none();
+        says.then_some(Self {
+            run,
+            cause,
+            came_back,
+            last,
+            next,
+            passed,
+            is_passed_over,
+            other_passed,
+        })
     }
 
     /// Two problems with the same subject are shown once. A test that fails again with another message
     /// is the same problem.
     fn subject(&self) -> String {
-        self.run.failed_test.map_or_else(|| failure_key(&self.why), without_digits)
+        self.run.failed_test.map_or_else(|| failure_key(&self.cause.why), without_digits)
     }
 
     /// Whether it went away by calling the command in another way, or by itself.
     fn is_passing_slip(&self) -> bool {
-        let is_transient =
-            self.why.contains("index.lock") || self.why.contains(".lock': File exists");
+        let why = &self.cause.why;
+        let is_transient = why.contains("index.lock") || why.contains(".lock': File exists");
         let has_passed = self.passed.is_some() || self.other_passed.is_some();
-        (is_usage_error(&self.why) || is_transient) && (has_passed || self.is_passed_over)
+        (is_usage_error(why) || is_transient) && (has_passed || self.is_passed_over)
     }
 
     /// The files that were changed between the last failure and the next run.
@@ -118,12 +180,12 @@ impl<'r, 'a> Problem<'r, 'a> {
 
     fn describe(&self, turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
         let run = self.run;
-        let mut evidence = vec![build_evidence(run.event, self.line)];
+        let shown = |run: &CommandRun<'a>| run.line.unwrap_or_else(|| first_line(run.command_line));
+        let mut evidence = vec![build_evidence(run.event, shown(run))];
         evidence.extend(run.failed_test.map(|test| build_evidence(run.event, test)));
-        if let Some(passed) = self.passed.or(self.other_passed) {
-            let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
-            evidence.push(build_evidence(passed.event, shows));
-        }
+        let latest =
+            self.passed.or(self.other_passed).or(Some(self.last).filter(|_| self.came_back));
+        evidence.extend(latest.map(|latest| build_evidence(latest.event, shown(latest))));
         let fixed = match (self.passed, self.other_passed) {
             (Some(passed), _) => {
                 let fixes = self.fixes(events);
@@ -143,13 +205,18 @@ impl<'r, 'a> Problem<'r, 'a> {
             }
             (None, None) => String::new(),
         };
+        let Some(line) = self.cause.line else {
+            let text = format!("{}{fixed}", self.cause.describe(&run.name, "failed"));
+            let weight = self.weight(turns, events);
+            return DraftFact::new(FactKind::Problem, &text, weight, evidence);
+        };
         let text = format!("`{}` failed: ", run.name);
         let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
         let room = room.max(60);
         // The cause is more informative than the name of the test.
-        let cause = match self.why.chars().nth(room) {
-            Some(_) => render_failure_message(self.line),
-            None => self.why.clone(),
+        let cause = match self.cause.why.chars().nth(room) {
+            Some(_) => render_failure_message(line),
+            None => self.cause.why.clone(),
         };
         let shown = cut_clause(cause.trim_end_matches(['.', ':']), room);
         let text = format!("{text}{shown}{fixed}");
@@ -181,7 +248,8 @@ impl<'r, 'a> Problem<'r, 'a> {
 
     fn weight(&self, turns: &[Turn<'_>], events: &[Event]) -> u32 {
         let turn = turns.iter().find(|turn| turn.events.contains(&self.run.event));
-        let is_asked = || turn.is_some_and(|turn| is_request_about(turn, self.run, &self.why));
+        let is_asked =
+            || turn.is_some_and(|turn| is_request_about(turn, self.run, &self.cause.why));
         // A failure that is fixed within its turn is of little interest later, unless the fix was a revert.
         let is_lasting = |passed: &CommandRun<'_>| {
             self.came_back
@@ -192,9 +260,10 @@ impl<'r, 'a> Problem<'r, 'a> {
             None if self.other_passed.is_some() => PASSING_TROUBLE,
             None if is_asked() => 8,
             None if self.is_step(turns) => PASSING_TROUBLE,
+            None if self.cause.line.is_none() && !self.is_of_last(turns) => PASSING_TROUBLE,
             None => 6,
             Some(_) if is_asked() => 8,
-            Some(passed) if !is_bare_failure(&self.why) && is_lasting(passed) => 8,
+            Some(passed) if !is_bare_failure(&self.cause.why) && is_lasting(passed) => 8,
             Some(_) => PASSING_TROUBLE,
         }
     }
@@ -216,8 +285,11 @@ impl<'r, 'a> Problem<'r, 'a> {
             "psql",
             "curl",
         ];
-        let is_last = turns.last().is_some_and(|turn| turn.events.contains(&self.run.event));
-        begins_with_any(&self.run.name, STEPS) || !self.came_back && !is_last
+        begins_with_any(&self.run.name, STEPS) || !self.came_back && !self.is_of_last(turns)
+    }
+
+    fn is_of_last(&self, turns: &[Turn<'_>]) -> bool {
+        turns.last().is_some_and(|turn| turn.events.contains(&self.last.event))
     }
 }
 
@@ -454,11 +526,15 @@ pub(crate) fn find_open_end(
         return DraftFact::new(FactKind::Open, &text, 5, evidence);
     }
     let failing = last.runs.iter().rev().find(|run| run.is_major)?;
-    let line = failing.line.filter(|_| failing.outcome == CommandOutcome::Failed)?;
+    let cause = FailureCause::of_run(failing)?;
     let is_reported = facts.iter().any(|fact| {
         fact.kind == FactKind::Problem && fact.event == failing.event && !fact.text.contains(PASSED)
     });
-    let text = format!("`{}` fails: {}", failing.name, render_failure_message(line));
-    let evidence = vec![build_evidence(failing.event, line)];
+    let text = match cause.line {
+        Some(line) => format!("`{}` fails: {}", failing.name, render_failure_message(line)),
+        None => cause.describe(&failing.name, "fails"),
+    };
+    let shown = failing.line.unwrap_or_else(|| first_line(failing.command_line));
+    let evidence = vec![build_evidence(failing.event, shown)];
     is_reported.then(|| DraftFact::new(FactKind::Open, &text, 6, evidence)).flatten()
 }

@@ -94,7 +94,9 @@ fn a_problem_names_its_cause() {
     let lint = "× Some errors were found.\n\nerror: script \"check\" exited with code 2\n";
     let named =
         format!("src/cart.ts:3:10 lint/noUnusedImports\n\n  × This import is unused.\n{lint}");
-    assert!(problems(&[bash_failed("bun run check", lint), bash("ls", "")]).is_empty());
+    assert!(
+        problems(&[bash_failed("bun run check", lint), bash("bun run check", "ok")]).is_empty()
+    );
     assert_eq!(
         problems(&[bash_failed("bun run check", &named), bash("bun run check", "ok")]),
         ["`bun run check` failed: This import is unused — passed in a later run"]
@@ -119,6 +121,43 @@ fn a_problem_names_its_cause() {
             "`tsc` failed: cart.ts: error TS2322: Type 'string' is not assignable to type 'number' — passed in a later run"
         ]
     );
+}
+
+fn open(values: &[Value]) -> Vec<String> {
+    facts(FactKind::Open, values)
+}
+
+#[test]
+fn a_failure_without_a_cause_is_told_with_its_exit_code() {
+    let make = bash_failed("make test", "Exit code 2\nmake: *** [Makefile:3: test] Error 2");
+    let chain = bash_failed("npm run lint && npm test", "Exit code 1");
+    let killed = bash_failed("go vet ./...", "Exit code 137");
+    let late = bash_failed("pytest tests/slow", "Command timed out after 2m 0.0s");
+    let counts = "Exit code 101\ntest result: FAILED. 3 passed; 1 failed; 0 ignored";
+    let counted = bash_failed("cargo fmt && cargo test && git commit -am 'Try it'", counts);
+    let said = message("assistant_stop", "It does not work yet, for reasons that are unclear.");
+    for (run, problem, end) in [
+        (make.clone(), "`make test` failed (exit 2)", "`make test` fails (exit 2)"),
+        (
+            chain,
+            "`npm run lint && npm test` failed (exit 1)",
+            "`npm run lint && npm test` fails (exit 1)",
+        ),
+        (killed, "`go vet` failed (exit 137)", "`go vet` fails (exit 137)"),
+        (late, "`pytest` timed out", "`pytest` timed out"),
+        (counted, "`cargo test` failed (exit 101)", "`cargo test` fails (exit 101)"),
+    ] {
+        assert_eq!(problems(&[run.clone(), said.clone()]), [problem]);
+        assert_eq!(open(&[run, said.clone()]), [end]);
+    }
+    // A failure that came back is open, too.
+    assert_eq!(open(&[make.clone(), edit("/home/dev/app/a.c"), make.clone()]).len(), 1);
+    // What was settled, stopped from outside or is no check has nothing to say.
+    assert!(problems(&[make, bash("make test", "ok")]).is_empty());
+    assert!(problems(&[bash_failed("npm test", "Exit code 130")]).is_empty());
+    assert!(problems(&[bash_failed("gh pr ready", "Exit code 1")]).is_empty());
+    let unclear = bash_failed("npm test && git commit -m a && git push", "Exit code 1");
+    assert!(problems(&[unclear]).is_empty());
 }
 
 #[test]
