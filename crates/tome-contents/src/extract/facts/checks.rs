@@ -78,6 +78,9 @@ pub(crate) fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
         return false;
     }
     let (own, others) = (SuiteSelection::from_run(run), SuiteSelection::from_run(other));
+    if suite_name(&run.name) == PUSH {
+        return own.settles_push(&others);
+    }
     let is_inside = |path: &&str| {
         own.paths.iter().any(|outer| {
             path.strip_prefix(outer)
@@ -99,9 +102,16 @@ fn is_narrowing(flag: &str) -> bool {
     FLAGS.contains(&flag.split('=').next().unwrap_or(flag))
 }
 
-/// `npm run test` is `npm test`.
+const PUSH: &str = "git push";
+
+/// `npm run test` is `npm test`, and a push is one whatever it overwrites.
 fn suite_name(name: &str) -> String {
-    name.replace(" run test", " test")
+    if is_push(name) { PUSH.to_owned() } else { name.replace(" run test", " test") }
+}
+
+/// Whether a command is `git push`, with force or without.
+pub(crate) fn is_push(name: &str) -> bool {
+    name.strip_prefix(PUSH).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
 /// The part of a suite that a command selects.
@@ -113,6 +123,20 @@ struct SuiteSelection<'a> {
 }
 
 impl<'a> SuiteSelection<'a> {
+    /// Whether a push brought what another one was to bring: the same branch, as far as they name it.
+    fn settles_push(&self, other: &Self) -> bool {
+        const OTHERS: [&str; 5] = ["--dry-run", "-n", "--delete", "-d", "--tags"];
+        let branch_of = |push: &Self| {
+            let branch = push.paths.get(1).map(|branch| branch.trim_start_matches('+'));
+            branch.map(|branch| branch.rsplit_once(':').map_or(branch, |(_, to)| to).to_owned())
+        };
+        let is_same = match (branch_of(self), branch_of(other)) {
+            (Some(own), Some(other)) => own == other,
+            _ => true,
+        };
+        is_same && !self.flags.iter().any(|flag| OTHERS.contains(flag))
+    }
+
     fn from_run(run: &CommandRun<'a>) -> Self {
         /// Flags that change the output or a limit, but not the scope of the check.
         #[rustfmt::skip]

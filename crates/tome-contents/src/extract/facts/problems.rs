@@ -11,7 +11,7 @@ use crate::extract::commands::command_run::{CommandRun, find_command_line};
 use crate::extract::commands::failures::render_failure_message;
 use crate::extract::commands::location::split_location;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
-use crate::extract::facts::checks::{covers, names_check};
+use crate::extract::facts::checks::{covers, is_push, names_check};
 use crate::extract::facts::draft_fact::{
     DraftFact, FACT_CHARS_MAX, PASSED, PASSED_BY_ITSELF, PASSING_TROUBLE, build_evidence,
     first_line,
@@ -241,6 +241,9 @@ impl<'r, 'a> Problem<'r, 'a> {
         let word = if is_reverted { "reverting " } else { "" };
         match (fixes, fixer) {
             ([], Some(fixer)) => format!(" — passed after `{}`", fixer.name),
+            ([], None) if is_push(&passed.name) && passed.name != self.run.name => {
+                format!("{PASSED} as `{}`", passed.name)
+            }
             ([], None) => PASSED_BY_ITSELF.to_owned(),
             (files, _) => format!(" — passed after {word}{}", describe_changes(files)),
         }
@@ -262,6 +265,7 @@ impl<'r, 'a> Problem<'r, 'a> {
             None if self.is_step(turns) => PASSING_TROUBLE,
             None if self.cause.line.is_none() && !self.is_of_last(turns) => PASSING_TROUBLE,
             None => 6,
+            Some(_) if is_push(&self.run.name) => PASSING_TROUBLE,
             Some(_) if is_asked() => 8,
             Some(passed) if !is_bare_failure(&self.cause.why) && is_lasting(passed) => 8,
             Some(_) => PASSING_TROUBLE,

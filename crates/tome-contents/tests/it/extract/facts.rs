@@ -161,6 +161,23 @@ fn a_failure_without_a_cause_is_told_with_its_exit_code() {
 }
 
 #[test]
+fn a_push_with_force_settles_one_that_was_rejected() {
+    let refused =
+        "Exit code 1\n ! [rejected] b2 -> b2 (stale info)\nerror: failed to push some refs to 'x'";
+    let lease = bash_failed("git push --force-with-lease", refused);
+    let pushed = |command: &str| {
+        let told = problems(&[lease.clone(), bash(command, "+ 1..2 b2 -> b2 (forced update)")]);
+        told.into_iter().any(|text| text.contains(" — passed"))
+    };
+    assert!(pushed("git push --force origin b2"));
+    assert!(pushed("git push -f"));
+    assert!(!pushed("git push --force --dry-run"));
+    let other = bash_failed("git push --force-with-lease origin b2", refused);
+    let told = problems(&[other, bash("git push --force origin b3", "ok")]);
+    assert!(told.iter().all(|text| !text.contains(" — passed")), "{told:?}");
+}
+
+#[test]
 fn a_problem_names_the_command_that_failed() {
     // The rest of a chain did not run.
     let missing = "cp: prices.csv: No such file or directory";
