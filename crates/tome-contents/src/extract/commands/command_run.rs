@@ -286,7 +286,7 @@ fn best_match<'a>(
 
 /// Returns the command line of a tool call, if the tool is a shell.
 pub(crate) fn find_command_line(tool: &Tool) -> Option<&str> {
-    const SHELLS: [&str; 12] = [
+    const SHELLS: [&str; 13] = [
         "bash",
         "shell",
         "run_shell_command",
@@ -299,6 +299,8 @@ pub(crate) fn find_command_line(tool: &Tool) -> Option<&str> {
         "shell_command",
         "exec",
         "run_command",
+        // Codex reads the rest of a command's output with it; the transcript's reader names the command.
+        "write_stdin",
     ];
     if !SHELLS.iter().any(|shell| tool.name.eq_ignore_ascii_case(shell)) {
         return None;

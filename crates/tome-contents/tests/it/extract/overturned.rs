@@ -169,6 +169,21 @@ fn a_merged_pull_request_is_told() {
     assert_eq!(pulls(&[opened, merged]), ["Opened PR #7: Package the app (merged)"]);
 }
 
+/// Codex reads the rest of the output of a long command with another tool.
+#[test]
+fn what_a_command_prints_later_is_read() {
+    let poll = |command: &str, output: &str| {
+        let input = serde_json::json!({"session_id": 5, "chars": "", "command": command});
+        let tool = serde_json::json!({"name": "write_stdin", "input": input, "output": output});
+        serde_json::json!({"kind": "tool_result", "agent": "codex", "meta": {"exit_code": 0}, "tool": tool})
+    };
+    let commit = poll("git commit -m 'Add a cache'", "checks pass\n[main 1a2b3c4] Add a cache");
+    assert_eq!(commits(&[commit]), ["Add a cache (1a2b3c4)"]);
+    let address = "https://forge.example/acme/app/pull/7";
+    let opened = poll("git push && gh pr create --title 'Add a cache' --body x", address);
+    assert_eq!(pulls(&[opened]), ["Opened PR #7: Add a cache"]);
+}
+
 #[test]
 fn a_pull_request_that_may_not_have_been_merged_is_not_told_so() {
     for (command, output) in [

@@ -16,6 +16,7 @@ use super::code_mode::{
     RunningScripts, SCRIPT_TOOL, ScriptOutput, ScriptRun, ScriptStatus, expand_script,
     parse_script_output,
 };
+use super::running_commands::RunningCommands;
 use super::tool_call::{HookCall, parse_call};
 use super::tool_output::parse_tool_output;
 use crate::agents::fields::{PayloadFields, text_from_value};
@@ -128,6 +129,7 @@ pub(in crate::agents) struct RolloutReader {
     start: Option<RecordOutcome>,
     calls: PendingToolCalls,
     scripts: RunningScripts,
+    commands: RunningCommands,
     /// The last name that the thread was given.
     title: Option<String>,
 }
@@ -147,6 +149,7 @@ impl RolloutReader {
             start: None,
             calls: PendingToolCalls::default(),
             scripts: RunningScripts::default(),
+            commands: RunningCommands::default(),
             title: None,
         }
     }
@@ -306,8 +309,9 @@ impl RolloutReader {
         }
     }
 
-    fn call_event(&self, id: &str, name: String, input: Value, output: Value) -> RecordOutcome {
-        let call = HookCall::from_model(name, input);
+    fn call_event(&mut self, id: &str, name: String, input: Value, output: Value) -> RecordOutcome {
+        let mut call = HookCall::from_model(name, input);
+        self.commands.read_call(&mut call, &output);
         let mut fields = self.base_fields();
         if let Some(workdir) = call.workdir.filter(|workdir| *workdir != self.context.cwd) {
             fields.set("workdir", workdir);

@@ -121,6 +121,40 @@ fn a_prompt_queued_while_the_agent_worked_is_a_prompt() {
 }
 
 #[test]
+fn the_rest_of_the_output_of_a_codex_command_belongs_to_the_command() {
+    let item = |payload: Value| json!({"timestamp": "2026-11-15T09:30:00Z", "type": "response_item", "payload": payload});
+    let call = |id: &str, name: &str, arguments: Value| {
+        item(
+            json!({"type": "function_call", "name": name, "call_id": id, "arguments": arguments.to_string()}),
+        )
+    };
+    let output = |id: &str, text: &str| {
+        item(json!({"type": "function_call_output", "call_id": id, "output": text}))
+    };
+    let command = "gh pr create --fill";
+    let running =
+        "Chunk ID: 1\nWall time: 10.0 seconds\nProcess running with session ID 512\nOutput:\n";
+    let ended = "Chunk ID: 2\nWall time: 1.0 seconds\nProcess exited with code 0\nOutput:\nhttps://forge.example/acme/app/pull/5\n";
+    let events = read_events(
+        "codex",
+        &[
+            call("c1", "exec_command", json!({"cmd": command, "workdir": "/app/web"})),
+            output("c1", running),
+            call("c2", "write_stdin", json!({"session_id": 512, "chars": ""})),
+            output("c2", ended),
+            call("c3", "write_stdin", json!({"session_id": 99, "chars": ""})),
+            output("c3", ended),
+        ],
+    );
+    let calls: Vec<&Draft> = events.iter().filter(|event| event.tool.is_some()).collect();
+    let input = |at: usize| &calls[at].tool.as_ref().unwrap().input;
+    assert_eq!(input(1)["command"], command);
+    assert_eq!(calls[1].meta.get("workdir"), Some(&json!("/app/web")));
+    assert_eq!(calls[1].meta.get("exit_code"), Some(&json!(0)));
+    assert_eq!(input(2).get("command"), None);
+}
+
+#[test]
 fn codex_says_which_message_is_no_answer_yet() {
     let message = |text: &str, phase: &str| {
         json!({"timestamp": "2026-11-15T09:30:00Z", "type": "response_item", "payload": {"type": "message",
