@@ -24,7 +24,7 @@ const FACTS_MAX: usize = 8;
 const FILES_MAX: usize = 10;
 
 /// The kinds of facts on a page, in order.
-const SECTIONS: [(FactKind, &str); 7] = [
+const SECTIONS: [(FactKind, &str); 8] = [
     (FactKind::Open, "Open"),
     (FactKind::Decision, "Decisions"),
     (FactKind::Correction, "Corrections by the user"),
@@ -32,6 +32,7 @@ const SECTIONS: [(FactKind, &str); 7] = [
     (FactKind::Problem, "Problems"),
     (FactKind::Commit, "Commits"),
     (FactKind::PullRequest, "Pull requests"),
+    (FactKind::Issue, "Issues"),
 ];
 
 pub(super) fn show_session_page(page: &SessionPage) -> ToolAnswer {

@@ -23,9 +23,10 @@ const FILES_SHOWN: usize = 12;
 const TURN_INDENT: usize = 12;
 
 /// The sections of a page, in order.
-const SECTIONS: [(&str, &str); 8] = [
+const SECTIONS: [(&str, &str); 9] = [
     ("commit", "Commits"),
     ("pull_request", "Pull requests"),
+    ("issue", "Issues"),
     ("decision", "Decisions"),
     ("correction", "Corrections by the user"),
     ("convention", "Rules from the user"),

@@ -5,6 +5,7 @@ pub(crate) mod choices;
 pub(crate) mod contradiction;
 pub(crate) mod corrected;
 pub(crate) mod draft_fact;
+pub(crate) mod issue_facts;
 pub(crate) mod overturned;
 pub(crate) mod problems;
 pub(crate) mod prompt_facts;

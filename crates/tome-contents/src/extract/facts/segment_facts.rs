@@ -19,6 +19,7 @@ use crate::extract::facts::choices::{
 };
 use crate::extract::facts::corrected::drop_corrected;
 use crate::extract::facts::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, build_evidence};
+use crate::extract::facts::issue_facts::add_issue_facts;
 use crate::extract::facts::overturned::{
     drop_refuted, drop_repeated_answers, drop_replaced_choices, is_claim_denied, is_overtaken,
 };
@@ -127,6 +128,7 @@ pub(crate) fn collect_facts<'a>(
         }
     }
     add_pull_facts(&turns, &mut facts);
+    add_issue_facts(&turns, events, &mut facts);
     add_problems(&turns, events, &mut facts);
     add_checks(&turns, &mut facts);
     let changed = changed_files(&turns);

@@ -177,6 +177,47 @@ fn a_push_with_force_settles_one_that_was_rejected() {
     assert!(told.iter().all(|text| !text.contains(" — passed")), "{told:?}");
 }
 
+fn issues(values: &[Value]) -> Vec<String> {
+    facts(FactKind::Issue, values)
+}
+
+#[test]
+fn issues_are_told_where_they_are_named() {
+    let prompt = "Fix https://forge.example/acme/app/issues/42 and mention GH-17.";
+    assert_eq!(issues(&[message("user_message", prompt)]), ["Issue #42", "Issue #17"]);
+    let committed = bash(
+        "git commit -m 'Start faster' -m 'Fixes #42, and see issue #43.'",
+        "[main 1a2b3c4] Start faster",
+    );
+    assert_eq!(issues(&[committed.clone(), committed]), ["Issue #42", "Issue #43"]);
+    let opened = bash(
+        "gh pr create --title 'Start faster' --body 'Closes acme/app#42'",
+        "https://forge.example/acme/app/pull/7",
+    );
+    assert_eq!(issues(&[opened]), ["Issue #42"]);
+    let mut on_branch = message("user_message", "Make the start faster");
+    on_branch["meta"] = json!({"branch": "fix/issue-42-slow-start"});
+    assert_eq!(issues(&[on_branch]), ["Issue #42"]);
+}
+
+#[test]
+fn other_numbers_are_no_issues() {
+    for prompt in [
+        "Do #3 and fix #4 of your list",
+        "Look at https://forge.example/acme/app/pull/42",
+        "Here is the log:\n```\nissue #42 failed\n```",
+        "Color it #123456 to fix the issue",
+    ] {
+        assert_eq!(issues(&[message("user_message", prompt)]), [""; 0], "{prompt}");
+    }
+    let answer = message("assistant_stop", "I found three: #1 a leak, #2 a race, #3 a typo.");
+    assert_eq!(issues(&[answer, message("user_message", "Issue #2 first")]), [""; 0]);
+    let script = "python3 - <<'EOF'\nprint('fixes #42')\nEOF\ngit commit -m 'Start faster'";
+    assert_eq!(issues(&[bash(script, "[main 1a2b3c4] Start faster")]), [""; 0]);
+    let squashed = bash("git commit -m 'Start faster (#42)'", "[main 1a2b3c4] Start faster (#42)");
+    assert_eq!(issues(&[squashed]), [""; 0]);
+}
+
 #[test]
 fn a_problem_names_the_command_that_failed() {
     // The rest of a chain did not run.
