@@ -167,11 +167,15 @@ fn describe_missing_folder(
         "no longer exists"
     };
     let problem = format!("the session's folder {state}: {}", one_line(folder, 400));
-    let hint = format!(
-        "moved? tome projects mv {} NEW_FOLDER · to read it: tome read {}",
-        names.argument(&session.project),
-        one_line(&session.short_id, 80)
-    );
+    let remedy = match names.restore_folder(&session.project, folder) {
+        Some(command) => {
+            format!("its project is still there; to continue: {}", one_line(&command, 400))
+        }
+        None => {
+            format!("moved? tome projects mv {} NEW_FOLDER", names.argument(&session.project))
+        }
+    };
+    let hint = format!("{remedy} · to read it: tome read {}", one_line(&session.short_id, 80));
     (problem, hint)
 }
 
@@ -185,6 +189,18 @@ fn resume_json(names: &ProjectNames, session: &v1::Session) -> serde_json::Value
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_missing_folder_of_a_project_that_is_there_can_be_made_again() {
+        let home = tempfile::tempdir().unwrap();
+        let root = home.path().to_str().unwrap();
+        let names = ProjectNames::for_test(&[(root, "app")]);
+        let session = v1::Session { project: root.to_owned(), ..v1::Session::default() };
+        let hint = |folder: &str| describe_missing_folder(&names, &session, folder).1;
+        let below = format!("{root}/gone/below");
+        assert!(hint(&below).contains(&format!("mkdir -p {below}")), "{}", hint(&below));
+        assert!(hint("/gone/app").contains("moved? tome projects mv app"), "{}", hint("/gone/app"));
+    }
 
     #[test]
     fn entries_stand_in_columns_at_every_width() {

@@ -109,12 +109,15 @@ fn print_commands(
         (false, true) => writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}"),
         (false, false) => {
             let project = screen.projects.argument(&session.project);
-            let text = if is_foreign_path(&folder) {
-                "Its folder is on another machine".to_owned()
-            } else {
-                format!(
+            let text = match screen.projects.restore_folder(&session.project, &folder) {
+                _ if is_foreign_path(&folder) => "Its folder is on another machine".to_owned(),
+                Some(command) => format!(
+                    "Its folder no longer exists in the project; to continue it: {}",
+                    one_line(&command, 400)
+                ),
+                None => format!(
                     "Its folder no longer exists; if you moved it: tome projects mv {project} NEW_FOLDER"
-                )
+                ),
             };
             print_styled(out, DIM, 2, &text, screen.prose_width())
         }

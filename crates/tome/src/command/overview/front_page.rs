@@ -53,14 +53,20 @@ pub enum SessionFolder {
     Exists,
     #[default]
     Missing,
+    /// Only this folder of its project is gone.
+    MissingInProject,
     OnAnotherMachine,
 }
 
 impl SessionFolder {
-    fn find(path: &str) -> Self {
-        match Path::new(path).is_dir() {
+    fn find(names: &ProjectNames, session: &v1::Session) -> Self {
+        let path = names.session_folder(&session.project, &session.cwd);
+        match Path::new(&path).is_dir() {
             true => Self::Exists,
-            false if is_foreign_path(path) => Self::OnAnotherMachine,
+            false if is_foreign_path(&path) => Self::OnAnotherMachine,
+            false if names.restore_folder(&session.project, &path).is_some() => {
+                Self::MissingInProject
+            }
             false => Self::Missing,
         }
     }
@@ -73,7 +79,7 @@ impl LastSession {
         let session = prompted.or(sessions.first())?.clone();
         Some(Self {
             conclusion: strip_request(&session.conclusion).to_owned(),
-            folder: SessionFolder::find(&names.session_folder(&session.project, &session.cwd)),
+            folder: SessionFolder::find(names, &session),
             session,
         })
     }
@@ -172,6 +178,9 @@ fn print_last_session(
         SessionFolder::Exists => format!("tome resume {id} --run"),
         SessionFolder::OnAnotherMachine => {
             format!("tome read {id} (its folder is on another machine)")
+        }
+        SessionFolder::MissingInProject => {
+            format!("tome read {id} (its folder no longer exists in the project)")
         }
         SessionFolder::Missing => format!(
             "tome read {id} (its folder no longer exists; if you moved it: tome projects mv {} NEW_FOLDER)",
