@@ -80,15 +80,16 @@ pub(super) fn build_session_page(
         Some(stats) => SessionQuery::default().read_listing(ledger, stats)?,
         None => None,
     };
-    // The same title as in the list, as soon as the contents have the session.
+    // The same title and branch as in the list, as soon as the contents have the session.
     let listed = listed.map(|(listing, _)| listing);
+    let branch = listed.as_ref().and_then(|listing| listing.branch.clone());
     let title = listed.map(|listing| listing.title).filter(|title| !title.is_empty());
     let listing = SessionListing {
         id: session.clone(),
         agent: first.agent.clone(),
         project: project.to_owned(),
         title: title.unwrap_or_else(|| read.title.clone()),
-        branch: read.branch.clone(),
+        branch: branch.or_else(|| read.branch.clone()),
         worktree: find_last_location(ledger, project, session)?.worktree,
         first_at: stats.as_ref().map_or(first.at, |stats| stats.first_at),
         last_at: last.at,

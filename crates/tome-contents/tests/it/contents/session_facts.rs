@@ -158,3 +158,11 @@ fn a_pull_request_is_listed_once_with_what_happened_to_it() {
     assert!(matches!(told.as_slice(), [one] if one.ends_with(" (merged)")), "{told:?}");
 }
 
+#[test]
+fn the_list_and_the_page_of_a_session_name_one_branch() {
+    let mut steps = vec![ASKED, COMMITTED, ("11:00", "Go back to the main branch", "")];
+    steps.push(("11:01", "git status", "On branch main"));
+    let session = SessionFixture::record(&steps);
+    assert_eq!(session.listing().branch, session.page().session.branch);
+    assert_eq!(session.listing().branch.as_deref(), Some("uploads"));
+}
