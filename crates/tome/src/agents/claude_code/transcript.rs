@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use tome_model::{EventKind, Tool};
 
 use super::hook::AUTOMATED_SOURCES;
+use super::queued_prompts::QueuedPrompts;
 use super::session_titles::SessionTitles;
 use crate::agents::fields::{PayloadFields, text_from_value};
 use crate::agents::prompt_text::starts_with_any;
@@ -61,6 +62,7 @@ pub(in crate::agents) struct ClaudeTranscriptReader {
     titles: SessionTitles,
     /// Prompts that were typed while the agent worked.
     queued: HashSet<String>,
+    queue: QueuedPrompts,
 }
 
 impl ClaudeTranscriptReader {
@@ -78,6 +80,7 @@ impl ClaudeTranscriptReader {
             is_subagents_own: true,
             titles: SessionTitles::default(),
             queued: HashSet::new(),
+            queue: QueuedPrompts::default(),
         }
     }
 
@@ -202,6 +205,9 @@ impl ClaudeTranscriptReader {
         }
         // Some prompts that were queued have a record as a message, too.
         if record.get_str("type") == Some("attachment") {
+            if self.queue.read_attachment(&text) {
+                return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
+            }
             self.queued.insert(text.trim().to_owned());
         } else if self.queued.remove(text.trim()) {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
@@ -211,6 +217,20 @@ impl ClaudeTranscriptReader {
         // A prompt that was queued while the agent worked is of no known turn.
         let fields = if turn.is_some() { self.base_fields() } else { PayloadFields::default() };
         steps.push(self.context.prompt_event(&text, turn.as_deref(), fields));
+    }
+
+    /// Emits the prompts that the agent got while it worked and that have no record of their own.
+    fn push_queued_prompts(&mut self, steps: &mut RecordOutcomes) {
+        if !self.subagent.is_empty() {
+            return;
+        }
+        for (text, at) in self.queue.take_submitted() {
+            self.flush_reply(false, steps);
+            let mut here = self.clone_context();
+            here.at = at;
+            self.queued.insert(text.clone());
+            steps.push(here.prompt_event(&text, None, PayloadFields::default()));
+        }
     }
 
     /// The user stopped the agent. Hooks do not report it.
@@ -392,6 +412,11 @@ impl TranscriptReader for ClaudeTranscriptReader {
         let kind = record.get_str("type").unwrap_or_default().to_owned();
         let is_boundary = record.get_str("subtype") == Some("compact_boundary");
         self.titles.read_record(&kind, &record);
+        if kind == "queue-operation" {
+            let mut here = self.clone_context();
+            here.update_time(record.get("timestamp"));
+            self.queue.read_operation(&mut record, here.at);
+        }
         let is_queued = kind == "attachment" && take_queued_prompt(&mut record);
         if !matches!(kind.as_str(), "user" | "assistant") && !is_boundary && !is_queued {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
@@ -407,7 +432,10 @@ impl TranscriptReader for ClaudeTranscriptReader {
                 normalize_content(&mut record);
                 self.read_user_record(record, steps);
             }
-            "assistant" => self.read_assistant_record(record, steps),
+            "assistant" => {
+                self.push_queued_prompts(steps);
+                self.read_assistant_record(record, steps);
+            }
             _ => self.read_compact_boundary(record, steps),
         }
     }

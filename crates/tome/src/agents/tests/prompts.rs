@@ -120,6 +120,67 @@ fn a_prompt_queued_while_the_agent_worked_is_a_prompt() {
     assert_eq!(turns, [&json!("p1")]);
 }
 
+/// Old versions of Claude Code record no attachment.
+#[test]
+fn a_prompt_that_only_the_queue_knows_is_told_if_the_agent_got_it() {
+    let operation = |minute, name: &str, text: &str| {
+        let mut fields = json!({"operation": name});
+        if !text.is_empty() {
+            fields["content"] = text.into();
+        }
+        claude("queue-operation", minute, &fields)
+    };
+    let reply = |minute, text: &str| {
+        let content = json!([{"type": "text", "text": text}]);
+        claude(
+            "assistant",
+            minute,
+            &json!({"message": {"id": format!("m{minute}"), "content": content}}),
+        )
+    };
+    let queued = |minute, text: &str| {
+        let attachment = json!({"type": "queued_command", "prompt": text, "commandMode": "prompt"});
+        claude("attachment", minute, &json!({"attachment": attachment}))
+    };
+    let events = read_events(
+        "claude-code",
+        &[
+            typed(1, "Fix the login form"),
+            operation(2, "enqueue", "Commit it, too"),
+            operation(3, "enqueue", "<task-notification>done</task-notification>"),
+            reply(4, "I look at the form."),
+            operation(5, "remove", ""),
+            operation(6, "remove", ""),
+            reply(7, "Fixed and committed."),
+            // An attachment tells the prompt, before or after the queue does.
+            operation(8, "enqueue", "And push"),
+            queued(9, "And push"),
+            operation(10, "remove", ""),
+            reply(11, "Pushed."),
+            operation(12, "enqueue", "Tag it"),
+            operation(13, "remove", ""),
+            queued(14, "Tag it"),
+            reply(15, "Tagged."),
+            // It begins a turn, with a record of its own.
+            operation(16, "enqueue", "Delete the branch"),
+            operation(17, "dequeue", ""),
+            typed(18, "Delete the branch"),
+            // Taken back, or never read by the agent.
+            operation(19, "enqueue", "And the tag"),
+            operation(20, "popAll", ""),
+            reply(21, "Deleted."),
+            operation(22, "enqueue", "Restore it"),
+            operation(23, "remove", ""),
+        ],
+    );
+    assert_eq!(
+        prompts(&events),
+        ["Fix the login form", "Commit it, too", "And push", "Tag it", "Delete the branch"]
+    );
+    let times: Vec<Millis> = events.iter().map(|event| event.at).collect();
+    assert!(times.is_sorted(), "{times:?}");
+}
+
 #[test]
 fn the_rest_of_the_output_of_a_codex_command_belongs_to_the_command() {
     let item = |payload: Value| json!({"timestamp": "2026-11-15T09:30:00Z", "type": "response_item", "payload": payload});
