@@ -264,6 +264,8 @@ impl<'r, 'a> Problem<'r, 'a> {
             None if is_asked() => 8,
             None if self.is_step(turns) => PASSING_TROUBLE,
             None if self.cause.line.is_none() && !self.is_of_last(turns) => PASSING_TROUBLE,
+            // A failure that says why comes first.
+            None if self.cause.line.is_none() => 5,
             None => 6,
             Some(_) if is_push(&self.run.name) => PASSING_TROUBLE,
             Some(_) if is_asked() => 8,

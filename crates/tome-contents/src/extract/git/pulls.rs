@@ -87,7 +87,7 @@ fn find_merges<'a>(
             _ => continue,
         };
         let is_later = |word: &&str| matches!(*word, "--auto" | "--disable-auto" | "--help" | "-h");
-        if arguments.iter().any(|word| is_later(&word)) {
+        if arguments.iter().any(is_later) {
             continue;
         }
         let mut free = arguments.iter().filter(|word| !word.starts_with('-'));
