@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    #[allow(clippy::disallowed_methods, reason = "a config file as a person writes it")]
+    #[expect(clippy::disallowed_methods, reason = "a test's file needs no durable write")]
     fn a_running_process_sees_what_is_ignored_now() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
