@@ -213,6 +213,16 @@ impl ProjectNames {
         }
     }
 
+    /// The command that makes the folder of a session again, if only that folder of its project is gone: the
+    /// project was not moved then.
+    pub fn restore_folder(&self, root: &str, folder: &str) -> Option<String> {
+        let project = self.folder(root);
+        let below = relative_folder(folder, &project).filter(|below| !below.is_empty())?;
+        let is_gone = Path::new(&project).is_dir() && !Path::new(folder).exists();
+        let is_plain = below.split('/').all(|part| part != "..");
+        (is_gone && is_plain).then(|| format!("mkdir -p {}", quote_shell(folder)))
+    }
+
     /// The name of a project; that of its folder if it is not known here.
     pub fn name(&self, root: &str) -> String {
         let known = self.by_root.get(root).map(|known| &known.name);

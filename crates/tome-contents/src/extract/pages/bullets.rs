@@ -6,7 +6,6 @@ use tome_text::truncate_words;
 use crate::extract::facts::draft_fact::{
     DraftFact, PASSED_BY_ITSELF, PASSING_TROUBLE, QUESTION_END,
 };
-use crate::extract::facts::overturned::OPENED;
 use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
@@ -58,7 +57,7 @@ pub(crate) fn is_worth_bullet(kind: FactKind, text: &str, weight: u32) -> bool {
         FactKind::Request => !text.contains(QUESTION_END),
         FactKind::Problem => weight <= PASSING_TROUBLE,
         // Its number alone says nothing.
-        FactKind::PullRequest => !text.starts_with(OPENED) && !text.contains(": "),
+        FactKind::PullRequest => text.starts_with("PR #") && !text.contains(": "),
         _ => false,
     };
     rank_kind(kind).1 > 0 && !is_step
