@@ -12,7 +12,8 @@ use tome_model::{Event, EventKind, Millis};
 
 use super::done_ranges::DoneRanges;
 use super::entries::event_entries;
-use super::index_set::{IndexPair, IndexSet, UpdatePass, parse_cursor};
+use super::index_set::{IndexPair, IndexSet, UpdatePass};
+use super::index_slot::parse_cursor;
 use super::nodes::{build_node_batch, read_changed_nodes};
 use super::writers::IndexWriters;
 use super::{IndexUpdate, Indexer};

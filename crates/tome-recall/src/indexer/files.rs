@@ -11,7 +11,8 @@ use tome_notebook::Notebook;
 
 use super::Indexer;
 use super::entries::{self, NoteText};
-use super::index_set::{IndexOwner, IndexSet, KnownFiles, SearchIndex};
+use super::index_set::{IndexOwner, IndexSet, KnownFiles};
+use super::index_slot::SearchIndex;
 use super::indexable_file::{FILE_BYTES_MAX, IndexableFile, modified_nanos, stamp};
 use super::pages::PageKey;
 use crate::RecallError;

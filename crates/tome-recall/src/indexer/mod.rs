@@ -10,6 +10,7 @@ mod entries;
 mod files;
 mod files_stamp;
 mod index_set;
+mod index_slot;
 mod indexable_file;
 mod nodes;
 mod pages;
@@ -39,7 +40,8 @@ pub(crate) use entries::{
     NoteBody, NotePart, event_keywords, event_text, node_entries, slice_text,
 };
 pub(crate) use files::load_known_files;
-pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet, parse_cursor};
+pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
+pub(crate) use index_slot::parse_cursor;
 pub(crate) use indexable_file::IndexableFile;
 pub(crate) use pages::PageKey;
 pub use report::IndexReport;

@@ -3,7 +3,8 @@
 use tome_finder::IndexBatch;
 use tome_ledger::Ledger;
 
-use super::index_set::{IndexPair, UpdatePass, parse_cursor};
+use super::index_set::{IndexPair, UpdatePass};
+use super::index_slot::parse_cursor;
 use super::pages::PageKey;
 use super::writers::IndexWriters;
 use super::{Indexer, entries};

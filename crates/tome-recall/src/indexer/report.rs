@@ -9,8 +9,8 @@ use tome_ledger::Ledger;
 
 use super::Indexer;
 use super::done_ranges::DoneRanges;
-use super::index_set::parse_cursor;
 use super::index_set::{IndexOwner, IndexProblems, IndexSet};
+use super::index_slot::parse_cursor;
 use super::vector_slot::VectorSlot;
 use crate::RecallError;
 use tome_home::ProjectionReport;

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tome_finder::{Embedder, FinderError, IndexMeta, VectorIndex};
 
 use super::done_ranges::DoneRanges;
-use super::index_set::{IndexSlot, parse_cursor};
+use super::index_slot::{IndexSlot, parse_cursor};
 
 pub(crate) struct VectorSlot {
     current: IndexSlot<VectorIndex>,

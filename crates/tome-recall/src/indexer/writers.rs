@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use tome_finder::{Bm25Index, FinderError, IndexBatch, VectorIndex};
 
-use super::index_set::{IndexPair, UpdatePass, parse_cursor};
+use super::index_set::{IndexPair, UpdatePass};
+use super::index_slot::parse_cursor;
 use super::indexable_file::stamp;
 use super::pages::PageKey;
 use crate::RecallError;

@@ -57,10 +57,12 @@ fn classify_command(command: &Command) -> Option<(Wanted, &Option<PathBuf>)> {
     })
 }
 
-/// Whether there is no event and no note. A daemon elsewhere has a home of its own.
+/// Whether there is no event and no note. A daemon elsewhere has a home of its own, and a file in place of the home
+/// is an error.
 fn is_nothing_recorded(context: &CommandContext) -> bool {
     let home = &context.settings.home;
     context.settings.daemon_endpoint.is_none()
+        && (home.root().is_dir() || !home.root().exists())
         && Projects::load(home).all().is_empty()
         && !home.coder().exists()
         && !home.unified_ledger().exists()

@@ -26,15 +26,22 @@ fn foreground(world: &World, args: &[&str]) -> Child {
 
 #[test]
 fn any_client_starts_the_daemon() {
-    for args in
-        [&["events"][..], &["ingest"], &["show", "nothing"], &["start"], &["admin", "flush"]]
-    {
+    for args in [&["ingest"][..], &["start"], &["admin", "flush"]] {
         let world = world();
         world.tome(args);
         assert!(world.daemon_pid().is_some(), "tome {args:?}");
     }
+    let stored = world();
+    stored.ingest(&line("a", 1_000, "a"));
+    for args in [&["events"][..], &["show", "nothing"]] {
+        stored.tome(&["stop"]);
+        stored.tome(args);
+        assert!(stored.daemon_pid().is_some(), "tome {args:?}");
+    }
+    // Nothing is stored yet.
     for args in [
         &[][..],
+        &["events"],
         &["status"],
         &["doctor"],
         &["config"],
@@ -263,7 +270,7 @@ fn without_autostart_only_start_starts_the_daemon() {
         let mut command = world.command(args);
         World::run(command.env("TOME_DAEMON_AUTOSTART", "false"), b"")
     };
-    let ran = quiet(&["events"]);
+    let ran = quiet(&["admin", "flush"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
     assert!(ran.stderr.contains("tome"), "{}", ran.stderr);
     World::run_hook_command(

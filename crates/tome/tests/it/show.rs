@@ -119,7 +119,7 @@ fn the_steps_of_a_long_turn_are_counted() {
     assert!(world.tome(&["show", "1", "--around", "12"]).stdout.contains("make part-9\n"));
 
     let ends = "The record of the session ends here.";
-    assert!(world.tome(&["show", "1", "--around", "60"]).stdout.contains(ends));
+    assert!(world.tome(&["show", "1", "--around", "50"]).stdout.contains(ends));
     assert!(!world.tome(&["show", "1", "--around", "5"]).stdout.contains(ends));
 }
 

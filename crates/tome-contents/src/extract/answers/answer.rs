@@ -5,6 +5,7 @@ use tome_text::count_words;
 
 use crate::extract::answers::answer_score::AnswerScorer;
 use crate::extract::answers::caveat::join_caveat;
+use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
     is_check_report, is_empty_phrase, is_shouted, reports_end,
 };
@@ -293,20 +294,6 @@ fn is_pleasantry(text: &str) -> bool {
         "short answer", "it depends", "now", "two", "three", "a few", "some", "looking", "checking",
     ];
     begins_with_any(text, STARTS) || is_filler(text) || is_empty_phrase(text)
-}
-
-/// Whether a sentence answers a yes-or-no question.
-pub(crate) fn answers_shortly(text: &str) -> bool {
-    #[rustfmt::skip]
-    const WORDS: &[&str] = &[
-        "yes", "no", "correct", "exactly", "not yet", "partly", "partially", "mostly", "yep", "nope", "oui", "non", "sí", "sim", "não", "ja", "nein",
-    ];
-    #[rustfmt::skip]
-    const WIDE: &[&str] = &[
-        "可以", "不可以", "能", "不能", "是的", "不是", "对", "不对", "会", "不会", "没有", "有必要", "できます", "できません",
-        "はい", "いいえ", "네", "아니요",
-    ];
-    begins_with_any(text, WORDS) || WIDE.iter().any(|word| text.starts_with(word))
 }
 
 /// The first informative sentence of an answer, for answers without a conclusion. An empty phrase

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use tome_text::{count_words, stem, tokenize};
 
-use crate::extract::answers::answer::answers_shortly;
+use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod answer_score;
 pub(crate) mod caveat;
+pub(crate) mod direct_answer;
 pub(crate) mod informative;
 pub(crate) mod passage;
 pub(crate) mod preamble;

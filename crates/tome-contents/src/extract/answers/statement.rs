@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use tome_text::count_words;
 
+use crate::extract::answers::direct_answer::strip_plain_label;
 use crate::extract::answers::preamble::count_announced;
-use crate::extract::answers::verdict::strip_plain_label;
 use crate::extract::language::clause::{capitalize, cut_clause, is_dangling};
 use crate::extract::language::cues::{Cue, find_cue, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};

@@ -2,6 +2,7 @@
 
 use tome_text::count_words;
 
+use crate::extract::answers::direct_answer::strip_plain_label;
 use crate::extract::answers::statement::{
     AnswerSentence, ListItem, TEXT_CHARS_MAX, VERY_SURE, find_announced_headings, join_items,
 };
@@ -76,17 +77,6 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         is_item: false,
         has_caveat: false,
     })
-}
-
-/// Removes a label that only says that an answer follows: `Short answer: …`.
-pub(crate) fn strip_plain_label(text: &str) -> &str {
-    #[rustfmt::skip]
-    const LABELS: &[&str] = &[
-        "direct answer", "short answer", "the short answer", "answer", "bottom line", "in short", "tl;dr", "in one line",
-        "the answer", "kurz", "kurze antwort", "en bref", "en resumen",
-    ];
-    let rest = strip_label(text, LABELS).map(str::trim_start);
-    rest.filter(|rest| rest.chars().any(char::is_alphanumeric)).unwrap_or(text)
 }
 
 /// The judgment after its label: `Verdict: approve`.

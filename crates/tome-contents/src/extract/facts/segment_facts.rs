@@ -4,9 +4,8 @@ use tome_model::{Event, EventKind, FactKind, FileAction};
 use tome_text::{count_words, truncate_words};
 
 use crate::Evidence;
-use crate::extract::answers::answer::{
-    answers_shortly, find_closing_question, find_conclusion, find_statement,
-};
+use crate::extract::answers::answer::{find_closing_question, find_conclusion, find_statement};
+use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };

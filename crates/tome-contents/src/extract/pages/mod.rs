@@ -4,6 +4,7 @@ pub(crate) mod bullets;
 pub(crate) mod draft_activity;
 pub(crate) mod fallback_title;
 pub(crate) mod period_page;
+pub(crate) mod recurrent_title;
 pub(crate) mod segment_title;
 pub(crate) mod session;
 pub(crate) mod task_titles;

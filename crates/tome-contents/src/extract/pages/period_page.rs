@@ -14,8 +14,9 @@ use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::bullets::{
     BULLET_CHARS_MAX, is_told_elsewhere, is_worth_bullet, label_fact, rank_fact, rank_kind,
 };
+use crate::extract::pages::recurrent_title::find_recurrent_title;
 use crate::extract::pages::title_weight::{
-    FROM_REBASE, FROM_RESULT, is_from_conversation, weigh_conversation, weigh_for_day,
+    FROM_REBASE, FROM_RESULT, is_from_conversation, weigh_for_day,
 };
 use crate::extract::pages::undone_commits::find_undone_facts;
 use crate::extract::pages::work::{
@@ -180,7 +181,7 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     merged.sort_by_key(|work| Reverse(work.weight));
     merged.truncate(WORK_MAX);
     for work in &mut merged {
-        work.recurrent = find_recurrent_title(work);
+        work.recurrent = work.is_of_day.then(|| find_recurrent_title(&work.facts)).flatten();
         limit_facts(work);
         work.replace_title();
     }
@@ -210,53 +211,6 @@ fn extend_work<'a>(
     let kept = work.facts.iter().skip(before).filter(|fact| fact.kind == FactKind::Title);
     work.has_lost_title |= kept.count() < later.facts_of(FactKind::Title).count();
 }
-
-/// Finds the title that names more of a day's work than the weightiest one, which may be that of a side question.
-/// Plans, pull requests and commits name their work themselves.
-fn find_recurrent_title<'a>(work: &MergedWork<'a>) -> Option<&'a Fact> {
-    const TITLES_MAX: usize = 12;
-    const FACTS_MAX: usize = 200;
-    const FACTS_MIN: usize = 4;
-    const SHARED_MIN: usize = 2;
-    /// Percent of the facts that it has to name more.
-    const LEAD_PERCENT_MIN: usize = 20;
-    let mut titles: Vec<&Fact> = work.facts_of(FactKind::Title).collect();
-    titles.sort_by_key(|fact| (Reverse(weigh_for_day(fact.weight)), fact.at));
-    titles.truncate(TITLES_MAX);
-    let best = titles.first().filter(|best| weigh_for_day(best.weight) < FROM_REBASE)?;
-    if !work.is_of_day || titles.len() < 2 {
-        return None;
-    }
-    let facts = work.facts.iter().filter(|fact| {
-        !matches!(
-            fact.kind,
-            FactKind::Check | FactKind::Change | FactKind::Problem | FactKind::Open
-        )
-    });
-    let facts: Vec<Statement<'_>> =
-        facts.take(FACTS_MAX).map(|fact| Statement::new(&fact.text)).collect();
-    let rate = |title: &Fact| {
-        let states = Statement::new(&title.text);
-        let is_other = |fact: &&Statement<'_>| {
-            let request = fact.text.split_once(QUESTION_END).map_or(fact.text, |(one, _)| one);
-            !repeats_request(&title.text, request)
-        };
-        let others = facts.iter().filter(is_other);
-        let (named, all) = others.fold((0, 0), |(named, all), fact| {
-            let shared = fact.terms.count_shared(&states.terms);
-            (named + usize::from(shared >= SHARED_MIN), all + 1)
-        });
-        if all < FACTS_MIN { 0 } else { named * 100 / all }
-    };
-    let least = rate(best) + LEAD_PERCENT_MIN;
-    let stands = |title: &&&Fact| title.weight >= weigh_conversation(QUALITY_MIN);
-    let rated = titles.iter().skip(1).filter(stands).map(|title| (rate(title), *title));
-    let (most, title) = rated.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    (most >= least).then_some(title)
-}
-
-/// A title from the conversation of less quality names no work.
-const QUALITY_MIN: u32 = 4;
 
 /// Keeps the latest facts of each kind, and the best titles and outcomes.
 fn limit_facts(work: &mut MergedWork<'_>) {
