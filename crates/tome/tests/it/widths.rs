@@ -508,7 +508,7 @@ fn the_screens_of_a_project_at_four_widths() {
         config  ~/.config/tome/config.toml (does not exist)
 
         daemon.idle_exit = 2m ($TOME_DAEMON_IDLE_EXIT; default: 30m)
-            stop the daemon after it has been idle for this long, or once it has no work and holds over 32
+            stop the daemon after it has been idle for this long, or once it has no work and holds over 40
             MB
 
         capture.transcripts = off ($TOME_CAPTURE_TRANSCRIPTS; default: on)
@@ -814,7 +814,7 @@ fn sessions_days_and_reports_at_four_widths() {
 
         $ tome recall unicode identifiers
         at 60:
-        4 hits in 1 turn for unicode identifiers
+        1 hit for unicode identifiers
 
          1  #1  Nov 15, 09:30  user  feature/unicode…
             Please make the lexer accept unicode identifiers in
@@ -840,11 +840,11 @@ fn sessions_days_and_reports_at_four_widths() {
 
         Standing instruction #1 (Nov 15): Always run the tests
             before you commit.
-        6 more: tome recall --skip 4 'unicode identifiers'
-        tome show 1 opens #1 with the turn around it
+        tome show 1 'unicode identifiers' opens #1 with the turn
+        around it
 
         at 80:
-        4 hits in 1 turn for unicode identifiers
+        1 hit for unicode identifiers
 
          1  #1  Nov 15, 09:30  user  feature/unicode-identi…
             Please make the lexer accept unicode identifiers in every place where it
@@ -865,11 +865,10 @@ fn sessions_days_and_reports_at_four_widths() {
             The file src/lexer.rs has been updated.
 
         Standing instruction #1 (Nov 15): Always run the tests before you commit.
-        6 more: tome recall --skip 4 'unicode identifiers'
-        tome show 1 opens #1 with the turn around it
+        tome show 1 'unicode identifiers' opens #1 with the turn around it
 
         at 100:
-        4 hits in 1 turn for unicode identifiers
+        1 hit for unicode identifiers
 
          1  #1  Nov 15, 09:30  user  feature/unicode-identifiers
             Please make the lexer accept unicode identifiers in every place where it reads a name. Always
@@ -889,11 +888,10 @@ fn sessions_days_and_reports_at_four_widths() {
             The file src/lexer.rs has been updated.
 
         Standing instruction #1 (Nov 15): Always run the tests before you commit.
-        6 more: tome recall --skip 4 'unicode identifiers'
-        tome show 1 opens #1 with the turn around it
+        tome show 1 'unicode identifiers' opens #1 with the turn around it
 
         at 160:
-        4 hits in 1 turn for unicode identifiers
+        1 hit for unicode identifiers
 
          1  #1  Nov 15, 09:30  user  feature/unicode-identifiers
             Please make the lexer accept unicode identifiers in every place where it reads a name. Always run
@@ -913,8 +911,7 @@ fn sessions_days_and_reports_at_four_widths() {
             The file src/lexer.rs has been updated.
 
         Standing instruction #1 (Nov 15): Always run the tests before you commit.
-        6 more: tome recall --skip 4 'unicode identifiers'
-        tome show 1 opens #1 with the turn around it
+        tome show 1 'unicode identifiers' opens #1 with the turn around it
     "#]].assert_eq(&shown.join("\n"));
 }
 

@@ -140,8 +140,8 @@ fn hits_for_a_person() {
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
-            <d:tome show 12 --project /app opens #12 with the turn around>
-            <d:it>
+            <d:tome show 12 'unicode identifiers' --project /app opens #12>
+            <d:with the turn around it>
         "#]],
     );
 }
@@ -179,8 +179,8 @@ fn what_there_is_to_know_of_an_answer() {
             <d:Time in the query: last week>
             <y:The index is 120 events behind; those events were scanned directly>
             <d:Matched by keywords and meaning>
-            <d:tome show 12 --project /app opens #12 with the turn around>
-            <d:it>
+            <d:tome show 12 'unicode identifiers' --project /app opens #12>
+            <d:with the turn around it>
         "#]],
     );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
@@ -203,8 +203,8 @@ fn what_there_is_to_know_of_an_answer() {
             7 more: tome recall --skip 1 --regex 'unicode identifiers'
             <d:Time in the query: last week>
             <y:The index is 1 event behind>
-            <d:tome show 12 --project /app opens #12 with the turn around>
-            <d:it>
+            <d:tome show 12 'unicode identifiers' --project /app opens #12>
+            <d:with the turn around it>
         "#]],
     );
 }
@@ -233,7 +233,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:3 hits in 2 turns> for unicode identifiers
+            <b:2 hits> for unicode identifiers
 
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
@@ -246,8 +246,8 @@ fn hits_of_one_turn_stand_together() {
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
-            <d:tome show 12 --project /app opens #12 with the turn around>
-            <d:it>
+            <d:tome show 12 'unicode identifiers' --project /app opens #12>
+            <d:with the turn around it>
         "#]],
     );
     let timeline = v1::RecallRequest { sort: "time".into(), ..request() };
@@ -256,7 +256,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:3 hits in 2 turns> for unicode identifiers
+            <b:2 hits> for unicode identifiers
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user  lexer-unicode>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
