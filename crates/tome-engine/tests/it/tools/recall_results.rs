@@ -121,8 +121,8 @@ fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
 #[test]
 fn limit_across_and_time_arguments_work() {
     let fixture = authentication();
-    let none = text(&fixture, "recall_memory", json!({"query": "authentication", "limit": 0}));
-    assert_eq!(none.lines().next(), Some("No results found for: \"authentication\""));
+    let none = fixture.call_tool("recall_memory", &json!({"query": "authentication", "limit": 0}));
+    assert_eq!(none.failure, Some(ToolFailure::Invalid), "{}", none.text);
     let huge = answer(&fixture, "recall_memory", json!({"query": "authentication", "limit": 1e30}));
     assert!(!hits(&huge).is_empty(), "{huge}");
     for across in ["session", "project", "all"] {
