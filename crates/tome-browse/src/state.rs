@@ -395,7 +395,7 @@ impl Browser {
 
     fn show_list(&mut self, page: ListPage, query: &ListQuery) -> Vec<Effect> {
         self.is_behind = page.is_behind;
-        // What is found no longer may only have left the index for a moment: a note that was edited.
+        // An item that is no longer found may be back in a moment: an edited note leaves the index until it is read again.
         let is_same = self
             .shown_query
             .as_ref()

@@ -118,7 +118,7 @@ pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
     if parts.is_pasted() || is_document {
         return Vec::new();
     }
-    // What the user quotes is not their rule.
+    // A quotation is not the user's rule.
     let quotes: Vec<&str> =
         prompt.lines().filter(|line| line.trim_start().starts_with('>')).collect();
     let is_quoted = |raw: &str| quotes.iter().any(|line| line.contains(raw));

@@ -20,7 +20,7 @@ const STATEMENTS_MAX: usize = 3;
 /// Words that a statement must share with one that was not made right before it.
 const DISTANT_SHARED_MIN: usize = 3;
 
-/// What a message states, to be compared with later messages of its session.
+/// The statements of a message, to be compared with later messages of its session.
 #[derive(Debug)]
 pub struct StatedClaims {
     sentences: Vec<String>,
@@ -34,7 +34,7 @@ pub struct StatedClaims {
 pub struct Contradiction {
     /// The earlier sentence.
     pub claim: String,
-    /// What the later message says instead.
+    /// The words of the later message.
     pub text: String,
     /// Whether the message of the claim states several things.
     pub is_one_of_many: bool,
@@ -93,7 +93,7 @@ impl StatedClaims {
         // A "no" to a question answers it, unless its words are those of the statement before.
         let answers_question = denial.opener == Opener::No
             && question.is_some_and(|question| shared <= count_shared(question));
-        // What the user denies is what was said last.
+        // A user denies the statement before, mostly.
         let of_answer = answer_sentences().map(count_shared).max().unwrap_or(0);
         let is_acknowledged = answer.is_none_or(|text| count_words(text) < ANSWER_WORDS_MIN);
         let denies_answer = self.is_by_user && !is_acknowledged && of_answer >= shared;

@@ -13,7 +13,7 @@ const MERGED: &str = "Merged ";
 /// After a pull request that was opened and merged.
 const THEN_MERGED: &str = " (merged)";
 
-/// What the statements of a session say of one pull request.
+/// The state of one pull request, according to the statements of a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PullState {
     pub(crate) number: u64,

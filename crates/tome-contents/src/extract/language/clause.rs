@@ -197,7 +197,7 @@ pub(crate) fn cut_clause(text: &str, chars_max: usize) -> String {
     if text.chars().nth(chars_max).is_none() {
         return text.to_owned();
     }
-    // What stands in parentheses is easier to miss than the end.
+    // A remark in parentheses is easier to do without than the end.
     let shorter = strip_remarks(text, chars_max);
     if shorter.chars().nth(chars_max).is_none() {
         return shorter;

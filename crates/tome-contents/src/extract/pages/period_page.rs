@@ -228,7 +228,7 @@ fn limit_facts(work: &mut MergedWork<'_>) {
                 });
             }
             Some(FactKind::Title) => facts.sort_by_key(|fact| rank_title(fact)),
-            // What happened to a pull request says more than that it was looked at.
+            // That a pull request was opened or merged says more than that it was looked at.
             Some(FactKind::PullRequest) => {
                 facts.sort_by_key(|fact| Reverse((name_pull(&fact.text) != fact.text, fact.at)));
             }
