@@ -1,16 +1,18 @@
 //! Finds the later message of a session that takes back what an event states: the user denies it, or the
 //! author of it calls it wrong.
 
+use std::ops::ControlFlow;
+
 use tome_contents::{ClaimDistance, Contradiction, StatedClaims};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
-use tome_model::{Event, EventKind, Millis};
+use tome_model::{Event, EventKind};
 
 use super::other_statements::{OtherStatement, StatementRelation};
 use crate::RecallError;
 
-/// Later events of the session, and prompts among them, that are read.
-const EVENTS_MAX: usize = 200;
-const PROMPTS_MAX: usize = 6;
+/// Later events of the session, and prompts among them, that are read: for every hit of an answer.
+const EVENTS_MAX: usize = 40;
+const PROMPTS_MAX: usize = 3;
 
 /// Finds the message that takes back a statement of an event. `concerns` tells whether a sentence of a message
 /// that states several things is the one that is shown.
@@ -27,21 +29,27 @@ pub(super) fn find_correction(
         direction: ScanDirection::Forward,
         ..EventRange::default()
     };
-    for pair in ledger.events(&range).take(EVENTS_MAX) {
-        let (position, event) = pair?;
-        let found = later.read(&event).filter(|found| {
-            !found.is_one_of_many || concerns(&found.claim) || concerns(&found.text)
-        });
-        if let Some(Contradiction { text, .. }) = found {
-            let number = position.order_key().seq;
-            let at: Millis = event.at;
-            return Ok(Some(OtherStatement::new(StatementRelation::Opposite, number, at, &text)));
+    let (mut read, mut correction) = (0, None);
+    ledger.visit_events(&range, |position, event| {
+        read += 1;
+        // Most events are tool calls, which are not decoded.
+        if matches!(
+            event.kind,
+            EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop
+        ) {
+            let event = event.to_event()?;
+            let found = later.read(&event).filter(|found| {
+                !found.is_one_of_many || concerns(&found.claim) || concerns(&found.text)
+            });
+            correction = found.map(|Contradiction { text, .. }| {
+                let number = position.order_key().seq;
+                OtherStatement::new(StatementRelation::Opposite, number, event.at, &text)
+            });
         }
-        if later.prompts >= PROMPTS_MAX {
-            break;
-        }
-    }
-    Ok(None)
+        let is_last = correction.is_some() || read >= EVENTS_MAX || later.prompts >= PROMPTS_MAX;
+        Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(correction)
 }
 
 /// The messages after the one that makes a statement, read one by one.

@@ -62,8 +62,9 @@ impl<'a> FailureCause<'a> {
     /// Reads why a run failed. `None` if it did not, or if nothing is known of a command that is no check.
     fn of_run(run: &CommandRun<'a>) -> Option<Self> {
         const TIMED_OUT: &str = "timed out";
-        // Where a part of a chain is no check, it may be the one that failed.
-        let is_check = run.is_major && run.name.split(" && ").all(names_check);
+        // Where a part of a chain is no check, it may be the one that failed; and so may the end of a pipe.
+        let is_piped = run.command_line.replace("||", "").contains('|');
+        let is_check = run.is_major && !is_piped && run.name.split(" && ").all(names_check);
         if run.outcome == CommandOutcome::TimedOut {
             return is_check.then(|| Self { line: None, why: TIMED_OUT.to_owned() });
         }
