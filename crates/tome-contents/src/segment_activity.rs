@@ -276,7 +276,7 @@ fn read_shell_renames(
     })
 }
 
-/// What shell commands deleted, each with the index of its event.
+/// The paths that shell commands deleted, each with the index of its event.
 fn read_deletions(events: &[Event], range: Range<usize>) -> impl Iterator<Item = (usize, String)> {
     let own = events.get(range.clone()).unwrap_or_default();
     own.iter().zip(range).flat_map(|(event, at)| {

@@ -270,7 +270,7 @@ fn unknown_project_error(root: &str) -> HomeError {
     HomeError::NotFound(format!("there is no project {}", truncate_to(root, 200)))
 }
 
-/// What is left of a project's notebook in the home.
+/// The remains of a project's notebook in the home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoteRests {
     /// No note, and none that was deleted.

@@ -79,7 +79,7 @@ pub(super) struct StatedDecision {
 }
 
 impl KnownFacts {
-    /// What to know before working here, in a line each.
+    /// Facts to know before working here, one per line.
     pub(super) fn how_to_work(&self) -> Vec<String> {
         let lines = self.corrections.iter().chain(&self.decisions).chain(&self.checks);
         lines.cloned().collect()

@@ -369,7 +369,7 @@ fn a_restore_brings_the_versions_and_authors_of_notes_that_exist_here() {
     restore_into(&claude, &bytes);
     assert_eq!(read_note(&claude, "facts/project.restored.md"), None);
     assert_eq!(read_note(&claude, "lexer.md"), None);
-    // What the other home wrote since does.
+    // Later versions from the other home do.
     write_as(&codex, "codex", NOTE, "- Database: DuckDB\n");
     let later = back_up(&codex).0;
     let restored = restore_into(&claude, &later);

@@ -1,4 +1,4 @@
-//! What a session took back: marked on the hits that state it, and never a hint.
+//! Statements that a session took back are marked on hits, and are never hints.
 
 use serde_json::json;
 use tome_recall::{QueryOrigin, RecallAnswer, RecallHit, RecallQuery};

@@ -127,7 +127,7 @@ fn old_vectors_answer_until_the_new_ones_are_complete() {
     // As after a kill.
     let fixture = fixture.reopen_with(second.clone());
     check(&fixture, "opened again");
-    // What was said since then has no old vector.
+    // Later messages have no old vector.
     fixture.ingest([json!({"id": "late", "text": "a comet passes at dawn"})]);
     fixture.catch_up();
     let answer = search_vectors(&fixture);

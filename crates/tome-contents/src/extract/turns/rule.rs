@@ -115,7 +115,7 @@ fn has_rule_inside(sentence: &str) -> bool {
         ", never ",
     ];
     const ENDS: &[&str] = &[" from now on", " going forward", " in all future", " for all future"];
-    /// What they say is about a thing that was named before, or a step of the present task.
+    /// They refer to something named before, or to a step of the present task.
     const STARTS: &[&str] = &["it", "this", "that", "they", "while", "since", "if"];
     let lower = to_lower(sentence);
     let orders = |rest: &str| !is_description(rest.trim_start());

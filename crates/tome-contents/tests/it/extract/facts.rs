@@ -152,7 +152,7 @@ fn a_failure_without_a_cause_is_told_with_its_exit_code() {
     }
     // A failure that came back is open, too.
     assert_eq!(open(&[make.clone(), edit("/home/dev/app/a.c"), make.clone()]).len(), 1);
-    // What was settled, stopped from outside or is no check has nothing to say.
+    // A failure that was settled, stopped from outside or is of no check is not told.
     assert!(problems(&[make, bash("make test", "ok")]).is_empty());
     assert!(problems(&[bash_failed("npm test", "Exit code 130")]).is_empty());
     assert!(problems(&[bash_failed("gh pr ready", "Exit code 1")]).is_empty());
