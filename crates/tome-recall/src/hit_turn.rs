@@ -61,48 +61,121 @@ pub(super) struct LoadedTurn {
     pub correction: Option<OtherStatement>,
 }
 
-/// Reads the turn around an event; `None` if there is no such event.
-pub(super) fn load_turn(
-    ledger: &Ledger,
-    order_key: OrderKey,
-    query: &QueryWords,
-) -> Result<Option<LoadedTurn>, RecallError> {
-    let Some(hit) = ledger.event_by_order(order_key)? else { return Ok(None) };
-    let events = TurnEvents::read(ledger, &hit, order_key)?;
-    let mut turn = HitTurn { branch: events.find_branch(order_key.seq), ..HitTurn::default() };
-    if let Some((number, prompt)) =
-        events.own().next().filter(|(_, event)| tome_contents::is_prompt(event))
-    {
-        let text = tome_text::collapse_whitespace(&tome_contents::describe_prompt(&prompt.text));
-        let text = tome_text::truncate_words(&text, OUTLINE_CHARS_MAX);
-        turn.outline.prompt = Some(TurnPart { number, text }).filter(|part| !part.text.is_empty());
-        turn.prompt_number = Some(number);
+/// Reads the turns around the hits of an answer. Several hits are often in one turn, which is read once.
+pub(super) struct TurnReader {
+    query: QueryWords,
+    /// With the index set of each turn.
+    read: Vec<(usize, ReadTurn)>,
+}
+
+impl TurnReader {
+    pub(super) fn new(query: &str) -> Self {
+        Self { query: QueryWords::new(query), read: Vec::new() }
     }
-    let at = events.own().position(|(number, _)| number == order_key.seq).unwrap_or(0);
-    let last_answer = events.own().enumerate().filter(|(_, (_, event))| is_answer(event)).last();
-    let answer_at = last_answer.map(|(answer_at, _)| answer_at);
-    turn.is_unanswered =
-        answer_at.is_none_or(|answer_at| answer_at < at) && events.own_len <= EVENTS_MAX;
-    turn.outline.answer = last_answer.and_then(|(_, (number, event))| {
-        let text = tome_contents::find_answer(
-            &event.text,
-            &|sentence| query.relevance(sentence),
-            ANSWER_CHARS_MAX,
-        )?;
-        let text = tome_text::collapse_whitespace(&text);
-        Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
-    });
-    let TurnOutline { prompt, answer } = &turn.outline;
-    let above = prompt.clone().filter(|part| part.number != order_key.seq);
-    turn.prompt = above.map(|part| TurnPart {
-        text: tome_text::truncate_words(&part.text, PROMPT_CHARS_MAX),
-        ..part
-    });
-    turn.answer = answer.clone().filter(|_| answer_at.is_some_and(|answer_at| answer_at > at));
-    let concerns = |sentence: &str| query.relevance(sentence) > 0;
-    let answer = turn.answer.as_ref().and(last_answer).map(|(_, answer)| answer);
-    let correction = events.find_contradiction(ledger, &hit, order_key, answer, concerns)?;
-    Ok(Some(LoadedTurn { event: hit, turn, correction }))
+
+    /// Reads the turn around an event of an index set; `None` if there is no such event.
+    pub(super) fn load_turn(
+        &mut self,
+        set_index: usize,
+        ledger: &Ledger,
+        order_key: OrderKey,
+    ) -> Result<Option<LoadedTurn>, RecallError> {
+        let holds = |(set, turn): &(usize, ReadTurn)| {
+            *set == set_index
+                && turn.events.is_whole
+                && turn.events.own_index(order_key.seq).is_some()
+        };
+        let at = match self.read.iter().position(holds) {
+            Some(at) => at,
+            None => {
+                let Some(hit) = ledger.event_by_order(order_key)? else { return Ok(None) };
+                let events = TurnEvents::read(ledger, &hit, order_key)?;
+                self.read.push((set_index, ReadTurn::new(events, &self.query)));
+                self.read.len() - 1
+            }
+        };
+        let Some((_, turn)) = self.read.get_mut(at) else { return Ok(None) };
+        turn.describe_hit(ledger, order_key, &self.query)
+    }
+}
+
+/// A turn, and what is the same for all of its hits.
+struct ReadTurn {
+    events: TurnEvents,
+    outline: TurnOutline,
+    prompt_number: Option<u64>,
+    /// Index of the agent's last message.
+    answer_index: Option<usize>,
+    /// What contradicts that message, once a hit needed it.
+    answer_correction: Option<Option<OtherStatement>>,
+}
+
+impl ReadTurn {
+    fn new(events: TurnEvents, query: &QueryWords) -> Self {
+        let prompt = events.own().next().filter(|(_, event)| tome_contents::is_prompt(event));
+        let prompt_number = prompt.map(|(number, _)| number);
+        let prompt = prompt.and_then(|(number, prompt)| {
+            let text =
+                tome_text::collapse_whitespace(&tome_contents::describe_prompt(&prompt.text));
+            let text = tome_text::truncate_words(&text, OUTLINE_CHARS_MAX);
+            Some(TurnPart { number, text }).filter(|part| !part.text.is_empty())
+        });
+        let last = events.own().enumerate().filter(|(_, (_, event))| is_answer(event)).last();
+        let answer_index = last.map(|(index, _)| index);
+        let answer = last.and_then(|(_, (number, event))| {
+            let relevance = |sentence: &str| query.relevance(sentence);
+            let text = tome_contents::find_answer(&event.text, &relevance, ANSWER_CHARS_MAX)?;
+            let text = tome_text::collapse_whitespace(&text);
+            Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWER_CHARS_MAX) })
+        });
+        let outline = TurnOutline { prompt, answer };
+        Self { events, outline, prompt_number, answer_index, answer_correction: None }
+    }
+
+    fn describe_hit(
+        &mut self,
+        ledger: &Ledger,
+        order_key: OrderKey,
+        query: &QueryWords,
+    ) -> Result<Option<LoadedTurn>, RecallError> {
+        let index = self.events.own_index(order_key.seq).unwrap_or(0);
+        let Some((_, event)) = self.events.own().nth(index) else { return Ok(None) };
+        let event = event.clone();
+        let is_answered = self.answer_index.is_some_and(|answer| answer > index);
+        let above = self.outline.prompt.clone().filter(|part| part.number != order_key.seq);
+        let turn = HitTurn {
+            prompt_number: self.prompt_number,
+            prompt: above.map(|part| TurnPart {
+                text: tome_text::truncate_words(&part.text, PROMPT_CHARS_MAX),
+                ..part
+            }),
+            answer: self.outline.answer.clone().filter(|_| is_answered),
+            outline: self.outline.clone(),
+            is_unanswered: self.answer_index.is_none_or(|answer| answer < index)
+                && self.events.own_len <= EVENTS_MAX,
+            branch: self.events.find_branch(order_key.seq),
+        };
+        let concerns = |sentence: &str| query.relevance(sentence) > 0;
+        let mut correction = self.events.find_contradiction(ledger, &event, order_key, concerns)?;
+        if correction.is_none() && turn.answer.is_some() {
+            correction = self.find_answer_correction(ledger, concerns)?;
+        }
+        Ok(Some(LoadedTurn { event, turn, correction }))
+    }
+
+    fn find_answer_correction(
+        &mut self,
+        ledger: &Ledger,
+        concerns: impl Fn(&str) -> bool,
+    ) -> Result<Option<OtherStatement>, RecallError> {
+        if let Some(known) = &self.answer_correction {
+            return Ok(known.clone());
+        }
+        let answer = self.answer_index.and_then(|index| self.events.own().nth(index));
+        let found = find_later_correction(ledger, answer, concerns)?;
+        self.answer_correction = Some(found.clone());
+        Ok(found)
+    }
 }
 
 /// Finds the later message that contradicts an event, or the answer to it if it is a prompt.
@@ -116,8 +189,22 @@ pub(super) fn load_correction(
         return Ok(None);
     }
     let events = TurnEvents::read(ledger, hit, order_key)?;
+    let found = events.find_contradiction(ledger, hit, order_key, |_| true)?;
+    if found.is_some() {
+        return Ok(found);
+    }
     let answer = events.own().filter(|(_, event)| is_prompt && is_answer(event)).last();
-    events.find_contradiction(ledger, hit, order_key, answer, |_| true)
+    find_later_correction(ledger, answer, |_| true)
+}
+
+/// Finds the later message that takes back an answer.
+fn find_later_correction(
+    ledger: &Ledger,
+    answer: Option<(u64, &Event)>,
+    concerns: impl Fn(&str) -> bool,
+) -> Result<Option<OtherStatement>, RecallError> {
+    let Some((seq, answer)) = answer else { return Ok(None) };
+    corrections::find_correction(ledger, answer, OrderKey { at: answer.at, seq }, concerns)
 }
 
 /// The events of a turn, followed by the prompt of the next turn, and by the rest of that turn if its prompt
@@ -130,6 +217,8 @@ struct TurnEvents {
     own_len: usize,
     /// How the next prompt refers to the turn.
     reply: PromptReply,
+    /// Whether both ends of the turn were reached, so that they are the same from every event of it.
+    is_whole: bool,
 }
 
 impl TurnEvents {
@@ -154,9 +243,12 @@ impl TurnEvents {
             events.reverse();
             numbers.reverse();
         }
+        let begins_with_prompt = events.first().is_some_and(tome_contents::is_prompt);
         let (mut own_len, mut reply) = (None, PromptReply::Neutral);
+        let mut read_forward = 0;
         for pair in ledger.events(&scan(ScanDirection::Forward)).take(EVENTS_MAX) {
             let (position, event) = pair?;
+            read_forward += 1;
             let begins_turn = tome_contents::is_prompt(&event);
             if begins_turn && own_len.is_some() {
                 break;
@@ -171,13 +263,19 @@ impl TurnEvents {
                 break;
             }
         }
+        let is_whole = begins_with_prompt && read_forward < EVENTS_MAX;
         let own_len = own_len.unwrap_or(events.len());
-        Ok(Self { events, numbers, own_len, reply })
+        Ok(Self { events, numbers, own_len, reply, is_whole })
     }
 
     /// The events of the turn itself, in order.
     fn own(&self) -> impl Iterator<Item = (u64, &Event)> {
         self.numbers.iter().copied().zip(&self.events).take(self.own_len)
+    }
+
+    /// Index of an event of the turn itself.
+    fn own_index(&self, number: u64) -> Option<usize> {
+        self.own().position(|(own, _)| own == number)
     }
 
     /// The branch that is recorded last up to an event, or else first after it.
@@ -193,26 +291,20 @@ impl TurnEvents {
         before.into_iter().next_back().or_else(|| after.into_iter().next()).map(|(_, name)| name)
     }
 
-    /// Finds the later message that contradicts a hit of the turn, or the answer that is shown with it.
+    /// Finds the later message that contradicts a hit of the turn.
     fn find_contradiction(
         &self,
         ledger: &Ledger,
         hit: &Event,
         order_key: OrderKey,
-        answer: Option<(u64, &Event)>,
         concerns: impl Fn(&str) -> bool,
     ) -> Result<Option<OtherStatement>, RecallError> {
         // A reply speaks against the agent's answer, not against a prompt or the output of a tool.
         let reply = if is_answer(hit) { self.find_correction() } else { None };
-        if reply.is_some() {
-            return Ok(reply);
+        match reply {
+            Some(_) => Ok(reply),
+            None => corrections::find_correction(ledger, hit, order_key, concerns),
         }
-        if let Some(found) = corrections::find_correction(ledger, hit, order_key, &concerns)? {
-            return Ok(Some(found));
-        }
-        let Some((seq, answer)) = answer else { return Ok(None) };
-        let order_key = OrderKey { at: answer.at, seq };
-        corrections::find_correction(ledger, answer, order_key, concerns)
     }
 
     fn find_correction(&self) -> Option<OtherStatement> {

@@ -74,7 +74,7 @@ use candidate_pool::CandidatePool;
 use cite::CitationContext;
 use collect::{CompleteIndexSet, IndexSetHits, search_index_set};
 use effort::SearchEffort;
-use hit_turn::LoadedTurn;
+use hit_turn::{LoadedTurn, TurnReader};
 use indexer::{
     ActiveQueries, DeepIndexEmbedder, EarlierEmbedders, IndexSet, Indexer, SessionFiles,
 };
@@ -273,7 +273,7 @@ impl Recall {
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
         let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
-        let since = Instant::now();
+        let mut since = Instant::now();
         let wants_contents = plan.is_time_only() || plan.filter.scope == RecallScope::Contents;
         if query.order == HitOrder::Time && !wants_contents {
             // They repeat the turns between which they would stand.
@@ -288,6 +288,7 @@ impl Recall {
             HitUnit::Record => pack::choose_hits(&ranked, plan, skip),
             HitUnit::Turn => self.choose_turns(&ranked, &pool, plan, skip, &mut known)?,
         };
+        let turns_took = std::mem::replace(&mut since, Instant::now()).elapsed();
         if query.origin.is_proactive() {
             pack::drop_superseded(&ranked, plan, &mut page.chosen);
             self.drop_retracted(&ranked, &mut page.chosen, &pool)?;
@@ -326,6 +327,11 @@ impl Recall {
             time: plan.time_phrase.clone(),
             stages: report.stages,
         };
+        answer.stages.push(SearchStage {
+            name: "turns".to_owned(),
+            found: format!("{} read", known.lookups()),
+            took: turns_took,
+        });
         answer.stages.push(SearchStage {
             name: "pack".to_owned(),
             found: format!("{} hits", answer.hits.len()),
@@ -412,11 +418,11 @@ impl Recall {
     ) -> Result<(), RecallError> {
         let statements = pack::collect_statements(ranked, plan);
         let words = other_statements::query_words(&plan.text);
-        let query_words = hit_turn::QueryWords::new(&plan.text);
+        let mut turns = TurnReader::new(&plan.text);
         for (hit, choice) in hits.iter_mut().zip(chosen) {
             let Some(found) = ranked.get(choice.candidate_index()) else { continue };
             let candidate = &found.candidate;
-            if let Some(loaded) = self.load_turn(candidate, pool, &query_words)? {
+            if let Some(loaded) = self.load_turn(candidate, pool, &mut turns)? {
                 hit.turn = loaded.turn;
                 hit.others.extend(loaded.correction);
                 pack::describe_call(hit, found, &loaded.event, plan);
@@ -451,11 +457,11 @@ impl Recall {
         plan: &RecallPlan,
         hits: &mut [RecallHit],
     ) -> Result<(), RecallError> {
-        let query_words = hit_turn::QueryWords::new(&plan.text);
+        let mut turns = TurnReader::new(&plan.text);
         for (hit, choice) in hits.iter_mut().zip(chosen) {
             let Some(found) = ranked.get(choice.candidate_index()) else { continue };
             if hit.kind == EventKind::UserMessage.as_str()
-                && let Some(loaded) = self.load_turn(&found.candidate, pool, &query_words)?
+                && let Some(loaded) = self.load_turn(&found.candidate, pool, &mut turns)?
             {
                 hit.turn = loaded.turn;
             }
@@ -468,14 +474,14 @@ impl Recall {
         &self,
         candidate: &RecallCandidate,
         pool: &CandidatePool,
-        query_words: &hit_turn::QueryWords,
+        turns: &mut TurnReader,
     ) -> Result<Option<LoadedTurn>, RecallError> {
         let order_key = candidate.body.as_ref().and_then(CandidateBody::order_key);
         let (Some(order_key), Some(set)) = (order_key, pool.sets.get(candidate.set_index)) else {
             return Ok(None);
         };
         match set.open(&self.indexer)?.ledger.as_ref() {
-            Some(ledger) => hit_turn::load_turn(ledger, order_key, query_words),
+            Some(ledger) => turns.load_turn(candidate.set_index, ledger, order_key),
             None => Ok(None),
         }
     }

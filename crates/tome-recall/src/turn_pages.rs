@@ -1,9 +1,10 @@
 //! Pages of turns: the hits of one turn count once, and no turn is on two pages.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::ControlFlow;
 
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
-use tome_model::SessionId;
+use tome_model::{EventKind, SessionId};
 
 use super::candidate::{SourceKind, source_kind};
 use super::candidate_pool::CandidatePool;
@@ -20,6 +21,8 @@ use crate::RecallError;
 const TURN_HITS_MAX: usize = 4;
 /// Hits whose turns are looked up. Every further one counts as a turn of its own.
 const LOOKUPS_MAX: usize = 150;
+/// Hits that are grouped by turn, if there are more turns than are listed.
+const GROUPED_HITS_MAX: usize = 200;
 
 /// How much each further hit of a turn adds to the score of its best one. A turn that matches in several places is
 /// more likely to be about the query than one that does so once.
@@ -45,10 +48,11 @@ impl Recall {
         let mut turns: Vec<Vec<ChosenHit>> = Vec::new();
         let mut positions: HashMap<TurnId, usize> = HashMap::new();
         let mut listed = HashSet::new();
+        let shared = SharedSessions::of(ranked);
         loop {
             let page = choose_page(ranked, plan, &listed);
-            let is_counted_out = known.lookups >= LOOKUPS_MAX && turns.len() > skip + plan.hits_max;
-            if page.is_empty() || is_counted_out {
+            let is_enough = listed.len() >= GROUPED_HITS_MAX && turns.len() > skip + plan.hits_max;
+            if page.is_empty() || is_enough {
                 break;
             }
             for mut hit in page {
@@ -57,8 +61,8 @@ impl Recall {
                     continue;
                 }
                 let turn = match ranked.get(hit.candidate_index()) {
-                    Some(found) => self.find_turn(found, pool, known)?,
-                    None => None,
+                    Some(found) if shared.contain(found) => self.find_turn(found, pool, known)?,
+                    _ => None,
                 };
                 let position = turn.and_then(|turn| positions.get(&turn).copied());
                 hit.position = position.unwrap_or(turns.len());
@@ -89,9 +93,12 @@ impl Recall {
         known: &mut KnownTurns,
     ) -> Result<(), RecallError> {
         let mut turns: Vec<(Option<TurnId>, Vec<usize>)> = Vec::new();
-        let best = ranked.iter().enumerate().filter(|(_, hit)| is_in_messages(hit));
-        for (at, found) in best.take(RATED_HITS_MAX) {
-            let turn = self.find_turn(found, pool, known)?;
+        let messages = ranked.iter().enumerate().filter(|(_, hit)| is_in_messages(hit));
+        let best: Vec<(usize, &RankedCandidate)> = messages.take(RATED_HITS_MAX).collect();
+        let shared = SharedSessions::of(best.iter().map(|(_, found)| *found));
+        for (at, found) in best {
+            let is_shared = shared.contain(found);
+            let turn = if is_shared { self.find_turn(found, pool, known)? } else { None };
             match turns.iter_mut().find(|(one, _)| turn.is_some() && *one == turn) {
                 Some((_, hits)) => hits.push(at),
                 None => turns.push((turn, vec![at])),
@@ -132,8 +139,10 @@ impl Recall {
         let (Some(order_key), Some(session)) = (body.order_key(), &body.session) else {
             return Ok(None);
         };
-        if let Some(prompt) = known.find(set_index, session, order_key.seq) {
-            return Ok(prompt.map(|prompt| (set_index, prompt)));
+        let parts = known.sessions.entry((set_index, session.clone())).or_default();
+        let turn_id = |part: &TurnBeginning| part.prompt.map(|prompt| (set_index, prompt));
+        if let Some(part) = parts.iter().find(|part| part.contains(order_key)) {
+            return Ok(turn_id(part));
         }
         if known.lookups >= LOOKUPS_MAX {
             return Ok(None);
@@ -141,11 +150,36 @@ impl Recall {
         known.lookups += 1;
         let Some(set) = pool.sets.get(set_index) else { return Ok(None) };
         let Some(ledger) = set.open(&self.indexer)?.ledger else { return Ok(None) };
-        let part = read_back_to_prompt(&ledger, session, order_key)?;
-        let prompt = part.prompt;
-        known.parts.entry((set_index, session.clone())).or_default().push(part);
-        Ok(prompt.map(|prompt| (set_index, prompt)))
+        let part = TurnBeginning::read(&ledger, session, order_key, parts)?;
+        parts.push(part);
+        Ok(turn_id(&part))
     }
+}
+
+/// The sessions whose turns have to be looked up: several hits are in them, so two may be in one turn. The turns of
+/// the others are told apart by their sessions.
+struct SharedSessions<'a>(HashSet<(usize, &'a str)>);
+
+impl<'a> SharedSessions<'a> {
+    fn of(hits: impl IntoIterator<Item = &'a RankedCandidate>) -> Self {
+        let mut seen = HashSet::new();
+        Self(
+            hits.into_iter()
+                .filter_map(session_of_message)
+                .filter(|one| !seen.insert(*one))
+                .collect(),
+        )
+    }
+
+    fn contain(&self, found: &RankedCandidate) -> bool {
+        session_of_message(found).is_some_and(|session| self.0.contains(&session))
+    }
+}
+
+/// The index set and the session of a message.
+fn session_of_message(found: &RankedCandidate) -> Option<(usize, &str)> {
+    let session = found.candidate.body.as_ref()?.session.as_deref()?;
+    is_in_messages(found).then_some((found.candidate.set_index, session))
 }
 
 /// Orders the first turns by the scores of all of their hits. Pages and notes keep their places.
@@ -205,48 +239,64 @@ fn repeats_turns(ranked: &[RankedCandidate], at: usize, listed: &HashSet<usize>)
 /// The parts of sessions that were read.
 #[derive(Default)]
 pub(super) struct KnownTurns {
-    parts: HashMap<(usize, String), Vec<TurnBeginning>>,
+    sessions: HashMap<(usize, String), Vec<TurnBeginning>>,
     lookups: usize,
 }
 
 impl KnownTurns {
-    /// Finds the prompt of an event; the outer `None` if its turn was not read.
-    fn find(&self, set_index: usize, session: &str, number: u64) -> Option<Option<u64>> {
-        let parts = self.parts.get(&(set_index, session.to_owned()))?;
-        let part = parts.iter().find(|part| (part.first..=part.last).contains(&number))?;
-        Some(part.prompt)
+    /// How many turns were looked up.
+    pub(super) fn lookups(&self) -> usize {
+        self.lookups
     }
 }
 
 /// The events of a session from the beginning of a turn to one of its events.
+#[derive(Clone, Copy)]
 struct TurnBeginning {
-    first: u64,
-    last: u64,
+    first: OrderKey,
+    last: OrderKey,
     /// Number of the prompt, unless it is too far back.
     prompt: Option<u64>,
 }
 
-fn read_back_to_prompt(
-    ledger: &Ledger,
-    session: &str,
-    order_key: OrderKey,
-) -> Result<TurnBeginning, RecallError> {
-    let last = order_key.seq;
-    if ledger.event_by_order(order_key)?.is_some_and(|event| tome_contents::is_prompt(&event)) {
-        return Ok(TurnBeginning { first: last, last, prompt: Some(last) });
+impl TurnBeginning {
+    fn contains(&self, order_key: OrderKey) -> bool {
+        (self.first..=self.last).contains(&order_key)
     }
-    let range = EventRange {
-        session: Some(SessionId::parse(session)?),
-        after: Some(order_key),
-        direction: ScanDirection::Backward,
-        ..EventRange::default()
-    };
-    for pair in ledger.events(&range).take(EVENTS_MAX) {
-        let (position, event) = pair?;
-        if tome_contents::is_prompt(&event) {
-            let first = position.order_key().seq;
-            return Ok(TurnBeginning { first, last, prompt: Some(first) });
+
+    /// Reads back from an event to the prompt, or to a part that was read before.
+    fn read(
+        ledger: &Ledger,
+        session: &str,
+        last: OrderKey,
+        known: &[TurnBeginning],
+    ) -> Result<Self, RecallError> {
+        if ledger.event_by_order(last)?.is_some_and(|event| tome_contents::is_prompt(&event)) {
+            return Ok(Self { first: last, last, prompt: Some(last.seq) });
         }
+        let range = EventRange {
+            session: Some(SessionId::parse(session)?),
+            after: Some(last),
+            direction: ScanDirection::Backward,
+            ..EventRange::default()
+        };
+        let (mut found, mut read) = (None, 0);
+        ledger.visit_events(&range, |position, event| {
+            let order_key = position.order_key();
+            read += 1;
+            let part = known.iter().find(|part| part.contains(order_key));
+            let is_prompt = event.kind == EventKind::UserMessage
+                && tome_contents::is_prompt(&event.to_event()?);
+            found = match part {
+                Some(part) => part.prompt.map(|prompt| (part.first, prompt)),
+                None => is_prompt.then_some((order_key, order_key.seq)),
+            };
+            let is_end = found.is_some() || part.is_some() || read >= EVENTS_MAX;
+            Ok(if is_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(match found {
+            Some((first, prompt)) => Self { first, last, prompt: Some(prompt) },
+            None => Self { first: last, last, prompt: None },
+        })
     }
-    Ok(TurnBeginning { first: last, last, prompt: None })
 }
