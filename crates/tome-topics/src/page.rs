@@ -110,9 +110,9 @@ pub struct PageFile {
 pub enum ProblemState {
     /// The same command passed after a change; the text names it.
     Fixed,
-    /// The same command passed later, in the event of this number.
+    /// Another run of the command passed later, in the event of this number.
     PassedLater(u64),
-    /// The command has not passed since.
+    /// No later run of the command is known to have passed.
     Open,
 }
 

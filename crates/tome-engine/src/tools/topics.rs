@@ -231,9 +231,9 @@ fn render_problem(fact: &PageFact, state: ProblemState) -> String {
             format!("{told} [#{} #{passed}]", fact.number)
         }
         ProblemState::PassedLater(passed) => {
-            format!("{told}; the command passed later [#{} #{passed}]", fact.number)
+            format!("{told}; another run of it passed later [#{} #{passed}]", fact.number)
         }
-        ProblemState::Open => format!("{told}; still failing when last run [#{}]", fact.number),
+        ProblemState::Open => format!("{told}; not seen to pass since [#{}]", fact.number),
     };
     shorten(text, &ended)
 }

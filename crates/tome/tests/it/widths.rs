@@ -427,7 +427,7 @@ fn the_screens_of_a_project_at_four_widths() {
 
         Problems
           • `cargo test` failed: error[E0308]: mismatched types: expected `char`, found
-            `&str` — still failing when last run #2
+            `&str` — not seen to pass since #2
 
         Changes
           Nov 15 · claude-code 419f42f0 · 1 edit

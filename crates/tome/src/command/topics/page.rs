@@ -192,14 +192,14 @@ impl PagePrinter<'_> {
             let text = match problem.state.as_str() {
                 "fixed" => problem.text.clone(),
                 "open" if !problem.text.contains(" passed ") => {
-                    format!("{} — still failing when last run", problem.text)
+                    format!("{} — not seen to pass since", problem.text)
                 }
                 "open" => problem.text.clone(),
                 _ if problem.text.contains(" passed ") => {
                     format!("{} (#{})", problem.text, problem.passed_number)
                 }
                 _ => format!(
-                    "{} — the command passed later #{}",
+                    "{} — another run of it passed later #{}",
                     problem.text, problem.passed_number
                 ),
             };
