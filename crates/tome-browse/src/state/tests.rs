@@ -239,13 +239,13 @@ fn a_list_that_is_behind_is_kept_and_requested_again() {
     let request = last_request(&browser.update(Input::Returned { is_changed: true }));
     let behind = ListPage {
         kind: ListKind::Hits,
-        notice: "indexing 2 events".to_owned(),
+        notice: "skipped: rust/no.md".to_owned(),
         is_behind: true,
         ..ListPage::default()
     };
     let page = BrowseAnswer::List(behind.clone());
     browser.update(Input::Answer(request, Ok(page.clone())));
-    assert_eq!((browser.hits.items.len(), browser.notice.as_str()), (2, "indexing 2 events"));
+    assert_eq!((browser.hits.items.len(), browser.notice.as_str()), (2, "skipped: rust/no.md"));
     let first = browser.refresh_delay().unwrap();
     let request = last_request(&browser.update(Input::Refresh));
     assert_eq!(browser.refresh_delay(), None, "an answer is on its way");

@@ -68,7 +68,7 @@ fn answer(request: &Request) -> BrowseAnswer {
             kind: ListKind::Hits,
             items: vec![hit("#12"), note(), hit("#40")],
             has_more: false,
-            notice: "indexing 230 events".to_owned(),
+            notice: "skipped: rust/no.md".to_owned(),
             is_behind: true,
         }),
         Kind::Contents { node, .. } if node.is_empty() => {

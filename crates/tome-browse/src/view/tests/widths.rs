@@ -120,7 +120,7 @@ fn hits_at_four_widths() {
              answered #17: Identifiers in `lexer.rs` now follow the
              XID rules.
 
-            Enter read · Tab list and filters        indexing 230 events
+            Enter read · Tab list and filters        skipped: rust/no.md
         "#]],
     );
     check(
@@ -149,7 +149,7 @@ fn hits_at_four_widths() {
 
 
 
-            Enter read · ? help · q quit · / search · r resume · e edit  indexing 230 events
+            Enter read · ? help · q quit · / search · r resume · e edit  skipped: rust/no.md
         "#]],
     );
     check(
@@ -168,7 +168,7 @@ fn hits_at_four_widths() {
                                                           │
                                                           │
                                                           │
-            Enter read · Tab list and filters · Esc quit · ↑↓ choose · Shift-↑↓ scroll       indexing 230 events
+            Enter read · Tab list and filters · Esc quit · ↑↓ choose · Shift-↑↓ scroll       skipped: rust/no.md
         "#]],
     );
     check(
@@ -187,7 +187,7 @@ fn hits_at_four_widths() {
                                                                                      │
                                                                                      │
                                                                                      │
-            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy                                                            indexing 230 events
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy                                                            skipped: rust/no.md
         "#]],
     );
 }

@@ -256,15 +256,9 @@ impl DaemonSource {
     }
 }
 
-/// Says which part of the indexes is not up to date.
+/// Says what was not searched. Events that are not indexed yet were: their texts are read.
 fn index_notice(answer: &v1::RecallResponse) -> String {
-    match (answer.unread.first(), answer.behind) {
-        (Some(unread), _) => format!("skipped: {unread}"),
-        (None, 0) => String::new(),
-        (None, behind) => {
-            format!("indexing {}", format_counted(behind, "event", "events"))
-        }
-    }
+    answer.unread.first().map(|unread| format!("skipped: {unread}")).unwrap_or_default()
 }
 
 impl BrowseSource for DaemonSource {
