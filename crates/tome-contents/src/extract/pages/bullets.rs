@@ -3,9 +3,7 @@
 use tome_model::FactKind;
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{
-    DraftFact, PASSED_BY_ITSELF, PASSING_TROUBLE, QUESTION_END,
-};
+use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
 use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
@@ -118,15 +116,6 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             let result = fact.text.split_once(QUESTION_END).map(|(_, result)| result);
             stated.extend(result.map(Statement::new));
         }
-    }
-    if chosen.is_empty() {
-        // A failure that did not pass by itself is better than nothing.
-        let is_left = |fact: &&DraftFact| {
-            fact.kind == FactKind::Problem
-                && !is_open(fact)
-                && !fact.text.contains(PASSED_BY_ITSELF)
-        };
-        chosen.extend(facts.iter().rfind(is_left));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

@@ -482,7 +482,8 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
     }
     if let Some(pull) = work.facts_of(FactKind::PullRequest).next_back() {
         let name = pull.text.split(": ").next().unwrap_or_default();
-        if !title.text.contains(name) {
+        // A title that names another one is about that.
+        if !title.text.contains("PR #") && !title.text.contains(name) {
             pull_name = format!(
                 " ({})",
                 name.replace("Opened PR", "opened PR").replace("Merged PR", "merged PR")

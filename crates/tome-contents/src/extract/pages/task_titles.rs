@@ -15,10 +15,11 @@ use crate::extract::language::clause::{capitalize, is_long_title};
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
-use crate::extract::language::text::{begins_with_any, find_text_field, plain_text, to_lower};
+use crate::extract::language::text::{find_text_field, plain_text, to_lower};
 use crate::extract::pages::title_candidates::TurnTerms;
 use crate::extract::pages::title_text::{build_title, strip_summary_label};
 use crate::extract::pages::title_weight::FROM_TASK;
+use crate::extract::turns::finished_steps::is_routine;
 use crate::extract::turns::turn::Turn;
 
 /// A name with fewer terms does not distinguish one piece of work from another.
@@ -60,15 +61,9 @@ pub(crate) fn title_from_tasks(
 
 /// Whether a name describes the subject of the work, and not a step of it.
 fn names_work(text: &str) -> bool {
-    #[rustfmt::skip]
-    const STEPS: &[&str] = &[
-        "run", "verify", "test", "check", "read", "review", "commit", "push", "explore", "look", "search", "find",
-        "list", "examine", "inspect", "understand", "analyze", "wait", "ask", "summary", "next steps", "what", "how",
-        "files", "changes", "step", "phase", "task", "option", "note", "usage", "example",
-    ];
     (3..=16).contains(&count_words(text))
         && !is_long_title(text)
-        && !begins_with_any(text, STEPS)
+        && !is_routine(text)
         && !is_chore(text)
         && !is_generic_sentence(text)
         && !is_shouted(text)
