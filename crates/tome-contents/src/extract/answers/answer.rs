@@ -7,9 +7,11 @@ use crate::extract::answers::answer_score::AnswerScorer;
 use crate::extract::answers::caveat::join_caveat;
 use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
-    is_check_report, is_empty_phrase, is_shouted, reports_end,
+    is_check_report, is_empty_phrase, is_generic_sentence, is_shouted, reports_end,
 };
-use crate::extract::answers::preamble::{is_preamble, points_ahead, tells_status};
+use crate::extract::answers::preamble::{
+    is_preamble, only_counts, points_ahead, tells_own_reading, tells_remains, tells_status,
+};
 use crate::extract::answers::statement::{AnswerSentence, end_lead, lists_work, read_statement};
 use crate::extract::answers::unfinished::{
     instructs, is_fragment, is_parenthetical, looks_ahead, offers_option,
@@ -34,6 +36,9 @@ pub(crate) fn find_conclusion<'a>(
 ) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" means nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
+    // "Short answer: you can" says too little, and the result of a review is told to those who asked for one.
+    let verdict = verdict.filter(|found| !is_generic_sentence(&found.text));
+    let verdict = verdict.filter(|found| !is_unasked_review(&found.text, prompt));
     // Severe findings weigh more than what passed beside them.
     let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
@@ -57,7 +62,19 @@ pub(crate) fn find_conclusion<'a>(
         let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
             other.as_ref().is_none_or(|(_, other)| statement.score > other.score)
         };
-        if !has_list && is_preamble(&statement.text) {
+        if is_label(sentence) && !has_list {
+            continue;
+        }
+        let is_beside = match has_list {
+            true => tells_own_reading(&statement.lead),
+            false => {
+                is_preamble(&statement.text)
+                    || only_counts(&statement.text)
+                    || after_work && tells_remains(&statement.text)
+                    || is_followed_by_pointer(parts, index)
+            }
+        };
+        if is_beside {
             if beats(&preamble) {
                 preamble = Some((index, statement));
             }
@@ -99,6 +116,11 @@ pub(crate) fn find_conclusion<'a>(
         _ => best,
     };
     Some(join_caveat(parts, best))
+}
+
+/// Whether a judgment is the result of a review that the prompt does not ask for.
+fn is_unasked_review(judgment: &str, prompt: &str) -> bool {
+    begins_with_any(judgment, &["review result"]) && !to_lower(prompt).contains("review")
 }
 
 /// Whether a statement lists questions to the user: "Left for you: who reviews it?; commit now?"
@@ -358,6 +380,27 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !leads_to_list(text)
         && !points_ahead(text)
         && !reports_step(text)
+}
+
+/// Whether a heading is a name with capital letters, and no statement: "Cache Invalidation Issues".
+fn is_label(sentence: &ProseSentence<'_>) -> bool {
+    const WORDS_MIN: usize = 3;
+    const SMALL_CHARS_MAX: usize = 4;
+    let words =
+        || sentence.plain.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic));
+    let is_capital = |word: &str| {
+        word.starts_with(char::is_uppercase) || word.chars().count() <= SMALL_CHARS_MAX
+    };
+    sentence.shape == SentenceShape::Heading
+        && words().count() >= WORDS_MIN
+        && words().all(is_capital)
+        && !sentence.plain.ends_with(['.', '!', '。'])
+}
+
+/// Whether the next sentence points from this one to the text below: "The leak is old. Here it is."
+fn is_followed_by_pointer(parts: &MessageParts<'_>, index: usize) -> bool {
+    const POINTERS: &[&str] = &["here it is", "here they are"];
+    parts.sentences.get(index + 1).is_some_and(|next| begins_with_any(&next.plain, POINTERS))
 }
 
 /// Whether a line is one of a diff: `-# Heading`, `+- item`.

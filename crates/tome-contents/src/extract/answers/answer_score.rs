@@ -92,6 +92,7 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             + when(is_check_report(&statement.lead), -17)
             // Too rare to be learned: a sentence that leans on the one before it, and a yes or no below the beginning.
             + when(index > 0 && begins_with_pronoun(text) && !has_name(text), -70)
+            + when(begins_with_code(text), -150)
             + when(index <= DIRECT_INDEX_MAX && self.answers_question(sentence), 460)
     }
 
@@ -103,6 +104,7 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
         sentence.shape != SentenceShape::Item
             && !text.ends_with(['?', '？'])
             && (begins_with_yes_or_no(text)
+                || begins_with_any(text, &["none of"])
                 || question.asks_advice && question.words.contains(&*to_lower(first)))
     }
 
@@ -154,6 +156,17 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
     }
 }
 
+/// Whether a sentence is about things by their labels: "C1, C2 and W4 are real".
+fn begins_with_code(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_end_matches([',', ':', '.', ';']);
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    word.len() <= 3
+        && digits.len() + 1 == word.len()
+        && !digits.is_empty()
+        && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// Whether a sentence begins with a yes or no, and not with a determiner: "No tests are missing."
 fn begins_with_yes_or_no(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
@@ -180,6 +193,16 @@ fn find_yes_no_question(prompt: &str) -> Option<YesNoQuestion> {
         "is", "are", "do", "does", "did", "should", "shall", "will", "would", "can", "could", "has", "have", "isn't",
         "aren't", "don't", "doesn't", "shouldn't", "won't", "was", "were",
     ];
+    /// Ends of a statement that asks for confirmation: "The flag is read first, is that right?"
+    const TAGS: [&str; 7] = [
+        "is that correct?",
+        "is that right?",
+        ", right?",
+        ", correct?",
+        "isn't it?",
+        "am i right?",
+        "or not?",
+    ];
     const ORDERS: &[&str] = &["can you", "could you", "will you", "would you", "do you want"];
     /// They may begin any sentence.
     const POINTERS: [&str; 8] = ["this", "that", "these", "those", "they", "there", "then", "with"];
@@ -187,7 +210,8 @@ fn find_yes_no_question(prompt: &str) -> Option<YesNoQuestion> {
     let mut questions = questions.by_ref().filter(|text| text.ends_with('?'));
     let question = questions.next().filter(|_| questions.next().is_none())?;
     let lower = to_lower(question);
-    if !begins_with_any(&lower, STARTS) || begins_with_any(&lower, ORDERS) {
+    let is_tagged = TAGS.iter().any(|tag| lower.ends_with(tag));
+    if !is_tagged && !begins_with_any(&lower, STARTS) || begins_with_any(&lower, ORDERS) {
         return None;
     }
     let is_said = |word: &&str| word.len() > 3 && !POINTERS.contains(word);

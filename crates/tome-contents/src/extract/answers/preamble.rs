@@ -38,14 +38,42 @@ pub(crate) fn is_preamble(text: &str) -> bool {
     tells_reading(text) || tells_status(text)
 }
 
+/// Whether a sentence only announces a number of things: "Two different answers, and the distinction matters."
+pub(crate) fn only_counts(text: &str) -> bool {
+    const WORDS_MAX: usize = 9;
+    count_words(text) <= WORDS_MAX && count_announced(text).is_some()
+}
+
+/// Whether a sentence tells of something that the agent had nothing to do with: what remains, or what others did
+/// before. "Only the slow build remains."
+pub(crate) fn tells_remains(text: &str) -> bool {
+    const REMAINS: [&str; 4] = ["remain", "remains", "left", "missing"];
+    const BEFORE: [&str; 2] = [" was already ", " were already "];
+    const DONE: &[&str] =
+        &["merged", "committed", "pushed", "released", "deployed", "published", "closed", "posted"];
+    let lower = to_lower(text);
+    let has = |word: &str| lower.split(|c: char| !c.is_alphanumeric()).any(|one| one == word);
+    begins_with_any(&lower, &["only", "nothing else"]) && REMAINS.iter().any(|word| has(word))
+        || BEFORE
+            .iter()
+            .filter_map(|mark| lower.split_once(mark))
+            .any(|(_, rest)| begins_with_any(rest, DONE))
+}
+
 /// Whether a sentence tells what the agent read or compared, and not what it found: "I went through all nine modules."
 fn tells_reading(text: &str) -> bool {
+    const COMPARISONS: &[&str] = &["comparing", "looking at", "going through", "having read"];
+    let lower = to_lower(text);
+    tells_own_reading(text) || begins_with_any(&lower, COMPARISONS) && lower.contains(", ")
+}
+
+/// Whether a sentence tells what the agent says that it read: "I read all nine modules".
+pub(crate) fn tells_own_reading(text: &str) -> bool {
     #[rustfmt::skip]
     const VERBS: &[&str] = &[
         "read", "mapped", "reviewed", "researched", "looked", "checked", "traced", "analyzed", "analysed", "examined",
         "explored", "went", "searched", "compared", "investigated", "inspected", "audited", "studied",
     ];
-    const COMPARISONS: &[&str] = &["comparing", "looking at", "going through", "having read"];
     /// After these, a finding follows.
     const FINDINGS: &[&str] = &[
         " found",
@@ -59,12 +87,17 @@ fn tells_reading(text: &str) -> bool {
         " are ",
         " no ",
     ];
-    let lower = to_lower(text);
+    /// In a clause about what was read they tell nothing of it: "ones that are only wrappers".
+    const RELATIVES: [&str; 6] =
+        [" that are ", " that is ", " which are ", " which is ", " what is ", " what are "];
+    let lower = RELATIVES
+        .iter()
+        .fold(to_lower(text).into_owned(), |lower, clause| lower.replace(clause, " "));
     let own = strip_any_prefix(&lower, &["i've", "i have", "i"]).unwrap_or(&lower);
     let first = own.split_whitespace().find(|word| !matches!(*word, "now" | "also" | "just"));
     let is_own = own.len() < lower.len() && first.is_some_and(|word| VERBS.contains(&word));
     let finds = || FINDINGS.iter().any(|mark| own.contains(mark));
-    is_own && !finds() || begins_with_any(&lower, COMPARISONS) && lower.contains(", ")
+    is_own && !finds()
 }
 
 /// Whether a sentence says that the work is done, without saying what it was: "All four findings are fixed and

@@ -14,7 +14,8 @@ use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
 #[rustfmt::skip]
 const JUDGMENTS: &[&str] = &[
     "verdict", "final verdict", "overall verdict", "overall", "conclusion", "bottom line",
-    "recommendation", "my recommendation", "decision", "结论", "結論", "вывод", "fazit",
+    "recommendation", "my recommendation", "decision", "review result", "short answer", "the short answer",
+    "direct answer", "in short", "tl;dr", "结论", "結論", "вывод", "fazit",
 ];
 
 /// Labels that agents put before a conclusion.
@@ -55,7 +56,7 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
                     let items = headings.into_iter().map(|(_, item)| item).collect();
                     (format!("{}:", capitalize(text)), items)
                 }
-                None => (capitalize(text), Vec::new()),
+                None => (join_next(parts, last, text, &mut raws), Vec::new()),
             }
         }
         several => {
@@ -77,6 +78,27 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         is_item: false,
         has_caveat: false,
     })
+}
+
+/// A judgment with the sentence after it, if it is very short: "Short answer: yes. The lock is held twice."
+fn join_next<'a>(
+    parts: &MessageParts<'a>,
+    at: usize,
+    judgment: &str,
+    raws: &mut Vec<&'a str>,
+) -> String {
+    const SHORT_WORDS_MAX: usize = 3;
+    const NEXT_CHARS_MAX: usize = 160;
+    let judgment = capitalize(judgment);
+    let next = parts.sentences.get(at + 1).filter(|next| {
+        next.shape == SentenceShape::Running
+            && next.plain.chars().count() <= NEXT_CHARS_MAX
+            && !next.plain.ends_with(['?', '？', ':', '：'])
+            && count_words(&judgment) <= SHORT_WORDS_MAX
+    });
+    let Some(next) = next else { return judgment };
+    raws.push(next.raw);
+    format!("{judgment}. {}", next.plain)
 }
 
 /// The judgment after its label: `Verdict: approve`.

@@ -71,6 +71,11 @@ impl<'a> FailureCause<'a> {
         if run.outcome != CommandOutcome::Failed || !run.is_major {
             return None;
         }
+        // Another part of the chain failed: git begins its errors so.
+        let is_of_git = run.line.is_some_and(|line| line.trim_start().starts_with("fatal: "));
+        if is_of_git && !run.name.contains("git") {
+            return None;
+        }
         let named = run.line.map(|line| (line, describe_failure(run, line)));
         let explains = |why: &str| {
             (run.failed_test.is_some() || names_cause(why))

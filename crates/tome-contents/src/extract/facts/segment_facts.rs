@@ -53,6 +53,8 @@ pub(crate) const OUTCOME_WEIGHT_MIN: u32 = 4;
 pub(crate) const UNSURE_SCORE_MIN: i32 = 200;
 /// Weight of the report of a check.
 const CHECK_WEIGHT: u32 = 2;
+/// Weight of finished steps: the answer to their request may come in a later segment.
+pub(crate) const STEPS_WEIGHT: u32 = 3;
 /// Weight of a result that is only worth showing beside its request.
 pub(crate) const DOUBTFUL_WEIGHT: u32 = 1;
 /// Weight of a commit that only changes one from before the segment: its subject is about the earlier work.
@@ -124,6 +126,7 @@ pub(crate) fn collect_facts<'a>(
                     || turn.rebase.as_ref().is_some_and(|rebase| rebase.event == fact.event)
             };
             facts.extend(own.into_iter().filter(holds));
+            facts.extend(find_request(turn).filter(|request| request.text.contains(QUESTION_END)));
         }
     }
     add_pull_facts(&turns, &mut facts);
@@ -199,7 +202,7 @@ fn add_turn_facts(
     {
         let text = describe_rebase(rebase);
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
-        facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
+        facts.extend(DraftFact::new(FactKind::Outcome, &text, DOUBTFUL_WEIGHT, evidence));
     }
     if let Some((at, prompt)) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
         add_prompt_facts(turn, before, (at, &prompt.text), facts);
@@ -462,7 +465,7 @@ fn find_finished_work(turn: &Turn<'_>, steps: &[FinishedStep<'_>]) -> Option<Dra
     let named = own.iter().take(2).map(|step| build_evidence(step.named_at, step.raw));
     evidence.extend(named);
     evidence.push(build_evidence(last.event, last.shown));
-    DraftFact::new(FactKind::Outcome, &text, OUTCOME_WEIGHT_MIN, evidence)
+    DraftFact::new(FactKind::Outcome, &text, STEPS_WEIGHT, evidence)
 }
 
 /// A request as it stands before its result.
@@ -478,9 +481,7 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let mut evidence = vec![build_evidence(request.event, request.raw)];
     let changes = turn.files.iter().any(|file| file.action != FileAction::Read);
     let is_told = changes && is_readable(request, turn) && !turn.is_interrupted;
-    if let Some(work) =
-        find_work_statement(request, turn).filter(|_| is_told && !turn.is_overturned)
-    {
+    if let Some(work) = find_work_statement(request, turn).filter(|_| is_told) {
         let answer = turn.answer.unwrap_or(request.event);
         evidence.extend(work.raws.iter().map(|raw| build_evidence(answer, raw)));
         let question = shorten_question(&request.text);

@@ -4,7 +4,7 @@ use tome_model::FactKind;
 use tome_text::truncate_words;
 
 use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
-use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT};
+use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT, STEPS_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
 use crate::extract::pages::work::repeats_request;
@@ -40,8 +40,11 @@ pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
 /// Rank of a fact, by kind and weight.
 pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
     const DOUBTFUL_RANK: u32 = 18;
-    if kind == FactKind::Outcome && weight <= DOUBTFUL_WEIGHT {
-        return DOUBTFUL_RANK;
+    const STEPS_RANK: u32 = 30;
+    match kind {
+        FactKind::Outcome if weight <= DOUBTFUL_WEIGHT => return DOUBTFUL_RANK,
+        FactKind::Outcome if weight == STEPS_WEIGHT => return STEPS_RANK,
+        _ => {}
     }
     rank_kind(kind).0 + weight.min(40) / 2
 }

@@ -34,6 +34,8 @@ const BULLETS_MAX: usize = 6;
 const LAST_RANK: u32 = 20;
 /// Bullets of a day with one piece of work.
 const DAY_BULLETS_MAX: usize = 8;
+/// With this many bullets, doubtful results are left out.
+const SPARE_MIN: usize = 3;
 const TITLE_CHARS_MAX: usize = 120;
 /// Pieces of work named for a month of a year.
 const MONTH_WORK_MAX: usize = 3;
@@ -419,7 +421,10 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 {
+        // Half of the doubtful results are useless to readers; a day without others is worse.
+        let is_spare =
+            fact.kind == FactKind::Outcome && !stands_alone(fact) && chosen.len() >= SPARE_MIN;
+        if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 || is_spare {
             continue;
         }
         let states = Statement::new(&fact.text);

@@ -7,11 +7,14 @@ use serde_json::Value;
 use tome_model::{Event, Tool};
 use tome_text::count_words;
 
+use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{is_generic_sentence, is_shouted, says_what};
+use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::commands::outcome::read_outcome;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::git::commit_subject::is_chore;
 use crate::extract::language::clause::{capitalize, is_long_title};
+use crate::extract::language::matter::names_matter;
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
@@ -70,6 +73,7 @@ fn names_work(text: &str) -> bool {
         && !looks_pasted(text)
         && !text.ends_with([':', '：', '?', '？'])
         && says_what(text)
+        && names_matter(text)
 }
 
 /// Whether a heading names a subject, and is no report: "Errors fixed!", "Items marked complete".
@@ -83,7 +87,25 @@ fn is_subject(heading: &str) -> bool {
     let reports = lower.split(|c: char| !c.is_alphanumeric()).any(|word| REPORTS.contains(&word));
     let is_wide = heading.chars().any(tome_text::is_han_or_kana);
     let says = !is_wide || TermSet::from_text(heading).len() >= WIDE_TERMS_MIN;
-    !reports && says && !heading.trim_end_matches(['*', ' ']).ends_with(['!', '！'])
+    !reports
+        && says
+        && !is_part(heading)
+        && !heading.trim_end_matches(['*', ' ']).ends_with(['!', '！'])
+}
+
+/// Whether a heading is one of several of its kind or an answer, so that it names no more than a part: "Draft 3: the
+/// end", "× Old links", "Yes, it is".
+fn is_part(heading: &str) -> bool {
+    let bare = heading.trim_start_matches(['#', '*', ' ']);
+    let mut words = bare.split_whitespace().skip(1);
+    let is_number = |word: &str| {
+        let number = word.trim_end_matches([':', '.', ')', '—', '–', '-']);
+        !number.is_empty() && number.len() <= 2 && number.bytes().all(|c| c.is_ascii_digit())
+    };
+    answers_shortly(bare)
+        || begins_with_verdict(bare)
+        || !bare.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '“'))
+        || words.next().is_some_and(is_number)
 }
 
 /// The names in order of time, each once, with the events that hold them.

@@ -25,6 +25,14 @@ pub(crate) fn strip_summary_label(text: &str) -> &str {
     strip_label(text, LABELS).filter(|rest| count_words(rest) >= 3).unwrap_or(text)
 }
 
+/// Removes the word that only says that something was done: "Deleted. The rule …", "Updated: the rule …".
+pub(crate) fn strip_report_word(text: &str) -> &str {
+    let Some((word, rest)) = text.split_once([' ']) else { return text };
+    let is_alone = word.ends_with(['.', ':', '!']) && word.len() > 2 && word.is_ascii();
+    let is_word = word.trim_end_matches(['.', ':', '!']).chars().all(char::is_alphabetic);
+    if is_alone && is_word && count_words(rest) >= 4 { rest.trim_start() } else { text }
+}
+
 /// Removes "I have", "I've" and "We": titles have no subject.
 pub(crate) fn strip_subject(text: &str) -> &str {
     strip_any_prefix(text, &["i have", "i've", "i", "we have", "we've", "we"])
@@ -42,6 +50,13 @@ pub(crate) fn skip_long_lead(text: &str) -> &str {
     let is_long = is_long_title(text);
     main.filter(|main| is_led && is_long && count_words(main) >= 4 && is_main_clause(main))
         .unwrap_or(text)
+}
+
+/// Removes the word that ties a request to the one before it: "Instead, draw a diagram".
+pub(crate) fn skip_connective(text: &str) -> &str {
+    let rest = strip_any_prefix(text, &["instead", "also", "then", "next", "and", "so", "but"]);
+    let rest = rest.map(|rest| rest.trim_start_matches([',', ' ']));
+    rest.filter(|rest| count_words(rest) >= 4).unwrap_or(text)
 }
 
 /// Whether an utterance is a statement about the code: "The parser drops comments".

@@ -371,8 +371,10 @@ impl<'a> Turn<'a> {
                 && !event.is_from_subagent()
                 && !event.text.trim().is_empty()
         })?;
-        let event = earlier.get(before)?;
-        Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
+        let parts = split_message(&earlier.get(before)?.text);
+        // A report of the next step tells no result.
+        let found = sure(&parts, SURE + 60).filter(|_| !ends_with_next_step(&parts))?;
+        Some((self.events.start + before, found))
     }
 }
 
