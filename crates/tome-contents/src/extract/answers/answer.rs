@@ -16,7 +16,7 @@ use crate::extract::answers::statement::{AnswerSentence, end_lead, lists_work, r
 use crate::extract::answers::unfinished::{
     instructs, is_fragment, is_parenthetical, looks_ahead, offers_option,
 };
-use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
+use crate::extract::answers::verdict::{find_fixed_row, find_verdicts, is_review_result};
 use crate::extract::language::cues::{is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
 use crate::extract::language::terms::has_name;
@@ -37,8 +37,10 @@ pub(crate) fn find_conclusion<'a>(
     // "Fix items 1, 2 and 5" means nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
     // "Short answer: you can" says too little, and the result of a review is told to those who asked for one.
-    let verdict = verdict.filter(|found| !is_generic_sentence(&found.text));
-    let verdict = verdict.filter(|found| !is_unasked_review(&found.text, prompt));
+    let verdict = verdict.filter(|found| match is_review_result(&found.text) {
+        true => to_lower(prompt).contains("review"),
+        false => !is_generic_sentence(&found.text),
+    });
     // Severe findings weigh more than what passed beside them.
     let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
@@ -116,11 +118,6 @@ pub(crate) fn find_conclusion<'a>(
         _ => best,
     };
     Some(join_caveat(parts, best))
-}
-
-/// Whether a judgment is the result of a review that the prompt does not ask for.
-fn is_unasked_review(judgment: &str, prompt: &str) -> bool {
-    begins_with_any(judgment, &["review result"]) && !to_lower(prompt).contains("review")
 }
 
 /// Whether a statement lists questions to the user: "Left for you: who reviews it?; commit now?"
@@ -428,8 +425,10 @@ fn is_agreement(text: &str) -> bool {
 
 /// Whether a heading is that of a document: "Root Cause Report: …", "Plan — …".
 fn names_document(text: &str) -> bool {
-    const WORDS: [&str; 7] =
-        ["report", "plan", "summary", "analysis", "overview", "review", "comparison"];
+    #[rustfmt::skip]
+    const WORDS: [&str; 10] = [
+        "report", "plan", "summary", "analysis", "overview", "review", "comparison", "research", "memo", "proposal",
+    ];
     let lower = to_lower(text);
     let name = lower.split([':', '—', '–']).next().unwrap_or_default();
     let last = name.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
@@ -449,7 +448,8 @@ fn reports_step(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "committed as", "committed on", "committed in", "amended into", "amended as", "pushed to", "pushed as",
-        "pulled latest", "rebased onto", "committed and pushed",
+        "pulled latest", "rebased onto", "committed and pushed", "written to", "report written to", "plan written to",
+        "saved to", "report saved to",
     ];
     count_words(text) <= WORDS_MAX && begins_with_any(text, STARTS)
 }

@@ -49,7 +49,7 @@ fn is_run_in(sentence: &ProseSentence<'_>) -> bool {
 }
 
 /// Whether a sentence says of a number of things that they are done: "Both bugs are fixed, and the build is green."
-fn counts_finished(text: &str) -> bool {
+pub(crate) fn counts_finished(text: &str) -> bool {
     #[rustfmt::skip]
     const NUMBERS: &[&str] = &[
         "both", "all", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -57,7 +57,7 @@ fn counts_finished(text: &str) -> bool {
     const WORDS_MAX: usize = 16;
     begins_with_any(text, NUMBERS)
         && count_words(text) <= WORDS_MAX
-        && matches!(find_cue(text), Some((Cue::Outcome, _)))
+        && matches!(find_cue(text), Some((Cue::Outcome, 2..)))
 }
 
 #[cfg(test)]

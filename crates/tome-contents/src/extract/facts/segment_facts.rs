@@ -11,6 +11,7 @@ use crate::extract::answers::informative::{
 };
 use crate::extract::answers::preamble::is_preamble;
 use crate::extract::answers::statement::{AnswerSentence, ListItem, join_items};
+use crate::extract::answers::verdict::is_review_result;
 use crate::extract::commands::failures::{render_failure_message, score_failure};
 use crate::extract::facts::checks::add_checks;
 use crate::extract::facts::choices::{
@@ -268,9 +269,10 @@ fn find_outcome(
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     // A conclusion about "3 and 7" needs a name of its own.
-    let says_nothing = is_generic_sentence(&conclusion.text)
-        || is_empty_phrase(&conclusion.text)
-        || conclusion.text.ends_with([':', '：']);
+    let says_nothing = !is_review_result(&conclusion.text)
+        && (is_generic_sentence(&conclusion.text)
+            || is_empty_phrase(&conclusion.text)
+            || conclusion.text.ends_with([':', '：']));
     if says_nothing && conclusion.items.is_empty() || repeats_commit(turn, &conclusion.lead) {
         return None;
     }
@@ -376,7 +378,7 @@ fn is_readable(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
     !request.pasted
         && request.weight >= 2
         && turn.reaction != Reaction::Confirmation
-        && count_words(&request.text) >= 3
+        && (count_words(&request.text) >= 3 || request.text.starts_with('/'))
         && !refers_by_number(&request.text)
 }
 

@@ -65,7 +65,10 @@ impl<'a> UndoneCommit<'a> {
             UndoneWhich::After(target, back) => {
                 let is_target = |hash: &str| hash.starts_with(*target) || target.starts_with(hash);
                 let at = commits.iter().rposition(|commit| commit.hash.is_some_and(is_target));
-                at.map_or(0..0, |at| (at + 1).saturating_sub(*back)..commits.len())
+                // Without the commit itself, only the last one is surely gone.
+                let last = commits.len().checked_sub(1);
+                let last = last.filter(|at| commits.get(*at).is_some_and(|one| one.hash.is_some()));
+                at.map_or(one(last), |at| (at + 1).saturating_sub(*back)..commits.len())
             }
         }
     }

@@ -14,7 +14,7 @@ const ANY_WORK: &[&str] = &[
     "request", "test", "work", "task", "session", "project", "implement", "suggest", "warn", "recommend", "note",
     "notic", "valu", "set", "remov", "autom", "simpler", "simpl", "dive", "deep", "system", "caus", "concis", "extrem",
     "proper", "offici", "evalu", "focus", "turn", "put", "clean", "fix", "add", "updat", "check", "verifi", "look",
-    "see", "make", "creat", "write", "continu", "proceed", "start", "get", "use", "tri", "keep", "meaning", "necessari",
+    "see", "make", "creat", "write", "continu", "proceed", "start", "get", "use", "tri", "meaning", "necessari",
     "possibl", "futur", "refer", "file", "item", "point", "part", "result", "answer", "question", "detail", "summari",
     "previous", "last", "next", "latest", "current", "everyth", "anyth", "someth", "yourself", "origin", "compar", "give", "good", "better", "best",
 ];

@@ -3,10 +3,11 @@
 use tome_model::FactKind;
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{DraftFact, PASSING_TROUBLE, QUESTION_END};
+use crate::extract::facts::draft_fact::{DraftFact, PASSED_AFTER, PASSING_TROUBLE, QUESTION_END};
 use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT, STEPS_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
+use crate::extract::pages::title_weight::FROM_FILES;
 use crate::extract::pages::work::repeats_request;
 use crate::{SummaryBullet, Support};
 
@@ -119,6 +120,13 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             let result = fact.text.split_once(QUESTION_END).map(|(_, result)| result);
             stated.extend(result.map(Statement::new));
         }
+    }
+    if chosen.is_empty() && title.is_none_or(|title| title.weight <= FROM_FILES) {
+        // A failure that was fixed is better than nothing.
+        let is_fixed = |fact: &&DraftFact| {
+            fact.kind == FactKind::Problem && !is_open(fact) && fact.text.contains(PASSED_AFTER)
+        };
+        chosen.extend(facts.iter().rfind(is_fixed));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

@@ -80,9 +80,7 @@ impl<'a> MergedWork<'a> {
 
     fn title(&self) -> &'a str {
         match self.best_title() {
-            Some(commit) if commit.kind == FactKind::Commit => {
-                commit.text.rsplit_once(" (").map_or(commit.text.as_str(), |(subject, _)| subject)
-            }
+            Some(commit) if commit.kind == FactKind::Commit => subject_of_commit(commit),
             Some(outcome) if outcome.kind == FactKind::Outcome => strip_request(&outcome.text),
             title => title.map_or("", |title| title.text.as_str()),
         }
@@ -480,6 +478,15 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
         let named = if names_work { title.grips() } else { &[] };
         return build_bullet(&text, [named, outcome.grips()].concat());
     }
+    // The page's title again would say nothing.
+    let is_own = |commit: &&Fact| !page.contains(subject_of_commit(commit));
+    if level == Level::Day
+        && page.contains(&title.text)
+        && work.facts_of(FactKind::PullRequest).next().is_none()
+        && let Some(commit) = work.facts_of(FactKind::Commit).rfind(is_own)
+    {
+        return build_bullet(&label_fact(FactKind::Commit, &commit.text), commit.grips().to_vec());
+    }
     let mut grips = title.grips().to_vec();
     let mut pull_name = String::new();
     if let Some(commit) = work.facts_of(FactKind::Commit).next_back() {
@@ -497,6 +504,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
         }
     }
     build_bullet(&format!("{}{pull_name}", title.text), grips)
+}
+
+fn subject_of_commit(commit: &Fact) -> &str {
+    commit.text.rsplit_once(" (").map_or(commit.text.as_str(), |(subject, _)| subject)
 }
 
 /// The result that is shown together with the request of the title.

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, FileAction};
+use tome_model::{Event, FactKind, FileAction};
 use tome_text::count_words;
 
 use crate::Evidence;
@@ -30,10 +30,11 @@ use crate::extract::pages::title_candidates::{
 use crate::extract::pages::title_text::build_title;
 use crate::extract::pages::title_weight::{
     FROM_BRANCH, FROM_CHORE_COMMIT, FROM_COMMIT, FROM_EARLIER_REQUEST, FROM_PLAN, FROM_PROPOSAL,
-    FROM_PULL, FROM_REBASE, FROM_SUMMARY, FROM_SUMMARY_OF_SESSION, FROM_TASK,
+    FROM_PULL, FROM_REBASE, FROM_RESULT, FROM_SUMMARY, FROM_SUMMARY_OF_SESSION, FROM_TASK,
 };
 use crate::extract::turns::plan::find_proposed_plan;
 use crate::extract::turns::prompt::is_prompt;
+use crate::extract::turns::reaction::Reaction;
 use crate::extract::turns::reference::refers_without_naming;
 use crate::extract::turns::request::{UserRequest, parse_request};
 use crate::extract::turns::turn::Turn;
@@ -81,6 +82,7 @@ pub(crate) fn choose_title(
                 .or_else(|| title_from_tasks(turns, events, &terms))
                 .or_else(|| is_asked(FROM_BRANCH))
                 .or_else(|| title_from_result(turns, facts))
+                .or_else(|| title_from_pull_number(facts))
                 .or(asked)
         })
         .or_else(|| title_from_files(turns, events))
@@ -119,11 +121,13 @@ fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
     build_title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
 }
 
-/// The heading of the last plan that an answer proposes.
+/// The heading of the last plan that an answer proposes, unless the user refuses it.
 fn title_from_proposal(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
-    let plan = turns.iter().rev().find_map(|turn| {
+    let plan = turns.iter().enumerate().rev().find_map(|(index, turn)| {
         let (at, answer) = turn.final_answer(events)?;
-        find_proposed_plan(at, answer)
+        let is_refused =
+            turns.get(index + 1).is_some_and(|next| next.reaction == Reaction::Correction);
+        find_proposed_plan(at, answer).filter(|_| !is_refused)
     })?;
     let text = capitalize(&plain_text(plan.text));
     build_title(&text, FROM_PROPOSAL, vec![build_evidence(plan.event, plan.raw)])
@@ -174,6 +178,14 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let text = format!("PR #{}: {}", pull.number, plain_text(named));
     let evidence = vec![build_evidence(pull.event, pull.raw), build_evidence(pull.event, named)];
     build_title(&text, FROM_PULL, evidence)
+}
+
+/// "Merged PR #6", where nothing else names the work.
+fn title_from_pull_number(facts: &[DraftFact]) -> Option<DraftFact> {
+    let says =
+        |fact: &&DraftFact| fact.kind == FactKind::PullRequest && !fact.text.starts_with("PR #");
+    let pull = facts.iter().rfind(says)?;
+    build_title(&pull.text, FROM_RESULT, pull.evidence.clone())
 }
 
 /// The rebased commit, if there was only one.

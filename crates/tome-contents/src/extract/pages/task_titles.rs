@@ -19,7 +19,7 @@ use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{find_text_field, plain_text, to_lower};
-use crate::extract::pages::title_candidates::TurnTerms;
+use crate::extract::pages::title_candidates::{TurnTerms, addresses_user};
 use crate::extract::pages::title_text::{build_title, strip_summary_label};
 use crate::extract::pages::title_weight::FROM_TASK;
 use crate::extract::turns::finished_steps::is_routine;
@@ -44,8 +44,18 @@ pub(crate) fn title_from_tasks(
     events: &[Event],
     terms: &TurnTerms,
 ) -> Option<DraftFact> {
+    // "/explore" and an address say nothing that a name could repeat.
+    let requests = || turns.iter().filter_map(|turn| turn.request.as_ref());
+    let is_said = requests().any(|request| names_matter(&request.text));
     let mut best: Option<(usize, usize, &str)> = None;
     for (at, raw) in collect_names(turns, events) {
+        // The heading of an answer may be that of a detail.
+        let is_heading = events.get(at).is_some_and(|event| event.tool.is_none());
+        let percent_min = match (is_said, is_heading) {
+            (true, _) => NAMED_PERCENT_MIN,
+            (false, true) => NAMED_PERCENT_MIN / 2,
+            (false, false) => 0,
+        };
         let text = plain_text(raw);
         let of_name: Vec<String> = TermSet::from_text(&text).into_terms().collect();
         let is_name = of_name.len() >= TERMS_MIN && names_work(&text);
@@ -53,12 +63,13 @@ pub(crate) fn title_from_tasks(
         let named = terms.count_known(&of_name) * 100 / of_name.len().max(1);
         let score = named + terms.compare(&text, None).turns.min(3) * 10;
         let is_better = best.is_none_or(|(most, ..)| score > most);
-        if is_name && named >= NAMED_PERCENT_MIN && is_better {
+        if is_name && named >= percent_min && is_better {
             best = Some((score, at, raw));
         }
     }
     let (_, at, raw) = best?;
-    let text = capitalize(strip_summary_label(&plain_text(raw)));
+    let text = plain_text(raw);
+    let text = capitalize(strip_summary_label(&text).trim_end_matches(['.', '。']));
     build_title(&text, FROM_TASK, vec![build_evidence(at, raw)])
 }
 
@@ -104,6 +115,7 @@ fn is_part(heading: &str) -> bool {
     };
     answers_shortly(bare)
         || begins_with_verdict(bare)
+        || addresses_user(bare)
         || !bare.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '“'))
         || words.next().is_some_and(is_number)
 }

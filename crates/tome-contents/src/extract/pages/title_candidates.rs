@@ -13,6 +13,7 @@ use crate::Evidence;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_generic_sentence, is_shouted, names_subject, says_what,
 };
+use crate::extract::answers::run_in::counts_finished;
 use crate::extract::answers::statement::{AnswerSentence, SURE};
 use crate::extract::answers::verdict::strip_verdict;
 use crate::extract::commands::failures::score_failure;
@@ -214,6 +215,7 @@ pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Opti
         let (at, found) = turn.conclusion.as_ref().filter(|(at, _)| is_told(*at))?;
         let text = shorten_to_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));
         let says = says_what(&text)
+            && !counts_finished(&found.lead)
             && !is_generic_sentence(&text)
             && is_main_clause(&text)
             && count_words(&text) >= 4
@@ -242,6 +244,7 @@ fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a
     let is_heading = begins_with_any(&text, &["what", "how", "why"]);
     let says = says_what(&text)
         && !is_heading
+        && !(counts_finished(&found.lead) && !found.items.is_empty())
         && tells_work(&text)
         && is_main_clause(&text)
         && !text.ends_with('…')
@@ -278,7 +281,7 @@ fn supposes(text: &str) -> bool {
 }
 
 /// Whether a sentence is part of a conversation: "I'll keep to English", "as you asked".
-fn addresses_user(text: &str) -> bool {
+pub(crate) fn addresses_user(text: &str) -> bool {
     const WORDS: [&str; 9] = ["i", "i'll", "i'm", "i've", "me", "my", "you", "your", "let's"];
     let lower = to_lower(text).replace('’', "'");
     lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| WORDS.contains(&word))

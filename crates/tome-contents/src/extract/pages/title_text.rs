@@ -54,7 +54,7 @@ pub(crate) fn skip_long_lead(text: &str) -> &str {
 
 /// Removes the word that ties a request to the one before it: "Instead, draw a diagram".
 pub(crate) fn skip_connective(text: &str) -> &str {
-    let rest = strip_any_prefix(text, &["instead", "also", "then", "next", "and", "so", "but"]);
+    let rest = strip_any_prefix(text, &["instead,", "also,", "then", "next,", "and", "so", "but"]);
     let rest = rest.map(|rest| rest.trim_start_matches([',', ' ']));
     rest.filter(|rest| count_words(rest) >= 4).unwrap_or(text)
 }
