@@ -74,6 +74,10 @@ mod tests {
              pages of the default branch (usually `main`).",
         );
         check_conclusion(
+            "I said yesterday that `scan` \"reads the whole file.\" It doesn't, only the first page is read.",
+            "I said yesterday that `scan` \"reads the whole file.\" It doesn't, only the first page is read.",
+        );
+        check_conclusion(
             "Push the branch and open the page with a `preview` parameter. The build takes a minute.",
             "Push the branch and open the page with a `preview` parameter.",
         );

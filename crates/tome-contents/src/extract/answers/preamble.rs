@@ -204,6 +204,7 @@ mod tests {
             "I went through all nine modules looking for dead code.",
             "I've read the plan and mapped the current schema.",
             "Comparing both parsers line by line, the rest splits into groups.",
+            "I read all twelve handlers looking for ones that are only wrappers.",
         ] {
             assert!(is_preamble(text), "{text}");
         }
@@ -237,6 +238,40 @@ mod tests {
         ] {
             assert!(!points_ahead(text), "{text}");
         }
+    }
+
+    #[test]
+    fn what_remains_or_was_done_before_is_told_from_results() {
+        for text in [
+            "Only the slow build remains — it takes an hour.",
+            "The parser was already merged by a colleague.",
+        ] {
+            assert!(tells_remains(text), "{text}");
+        }
+        for text in [
+            "Only the parser reads the flag.",
+            "The page was rendered without the id that was already known.",
+        ] {
+            assert!(!tells_remains(text), "{text}");
+        }
+        assert!(only_counts("Two different answers, and the difference matters."));
+        assert!(!only_counts(
+            "Three changes, each now a constant in `Limits`, so that they are easy to adjust."
+        ));
+    }
+
+    #[test]
+    fn a_heading_that_only_names_the_text_is_no_conclusion() {
+        check_conclusion(
+            "## Cache Invalidation Issues\n\nThe cache keeps its entries for ever, because the timer is never started.",
+            "what is wrong with the cache?",
+            "The cache keeps its entries for ever, because the timer is never started.",
+        );
+        check_conclusion(
+            "## Problems of the cache\n\n1. **No timer** - entries stay for ever\n2. **No limit** - the disk fills\n",
+            "list the problems",
+            "Problems of the cache: No timer - entries stay for ever; No limit - the disk fills",
+        );
     }
 
     #[test]
@@ -293,6 +328,17 @@ mod tests {
             "Short answer: the index is rebuilt on every start, which takes two minutes.",
             "why is the start so slow?",
             "The index is rebuilt on every start, which takes two minutes.",
+        );
+        check_conclusion(
+            "I checked the scheduler.\n\nShort answer: yes, it works. The queue is drained once per minute.\n",
+            "will the jobs run?",
+            "Yes, it works. The queue is drained once per minute.",
+        );
+        check_conclusion(
+            "I listed the flags first.\n\nThe flag belongs into `app.toml`, which the server reads at its start.\n\n\
+             Yes: the flag is read before the port is opened, and never again.",
+            "the flag is read before the port, is that correct?",
+            "Yes: the flag is read before the port is opened, and never again.",
         );
     }
 }

@@ -7,9 +7,7 @@ use serde_json::Value;
 use tome_model::{Event, Tool};
 use tome_text::count_words;
 
-use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{is_generic_sentence, is_shouted, says_what};
-use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::commands::outcome::read_outcome;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::git::commit_subject::is_chore;
@@ -19,8 +17,8 @@ use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::text::{find_text_field, plain_text, to_lower};
-use crate::extract::pages::title_candidates::{TurnTerms, addresses_user};
-use crate::extract::pages::title_text::{build_title, strip_summary_label};
+use crate::extract::pages::title_candidates::TurnTerms;
+use crate::extract::pages::title_text::{build_title, is_part, strip_summary_label};
 use crate::extract::pages::title_weight::FROM_TASK;
 use crate::extract::turns::finished_steps::is_routine;
 use crate::extract::turns::turn::Turn;
@@ -102,22 +100,6 @@ fn is_subject(heading: &str) -> bool {
         && says
         && !is_part(heading)
         && !heading.trim_end_matches(['*', ' ']).ends_with(['!', '！'])
-}
-
-/// Whether a heading is one of several of its kind or an answer, so that it names no more than a part: "Draft 3: the
-/// end", "× Old links", "Yes, it is".
-fn is_part(heading: &str) -> bool {
-    let bare = heading.trim_start_matches(['#', '*', ' ']);
-    let mut words = bare.split_whitespace().skip(1);
-    let is_number = |word: &str| {
-        let number = word.trim_end_matches([':', '.', ')', '—', '–', '-']);
-        !number.is_empty() && number.len() <= 2 && number.bytes().all(|c| c.is_ascii_digit())
-    };
-    answers_shortly(bare)
-        || begins_with_verdict(bare)
-        || addresses_user(bare)
-        || !bare.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '`' | '"' | '“'))
-        || words.next().is_some_and(is_number)
 }
 
 /// The names in order of time, each once, with the events that hold them.

@@ -28,8 +28,8 @@ use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::pages::title_text::{
-    build_title, is_report, skip_connective, skip_long_lead, strip_report_word, strip_subject,
-    strip_summary_label,
+    addresses_user, build_title, is_part, is_report, skip_connective, skip_long_lead,
+    strip_report_word, strip_subject, strip_summary_label,
 };
 use crate::extract::pages::title_weight::{FROM_RESULT, weigh_conversation};
 use crate::extract::turns::reaction::Reaction;
@@ -223,6 +223,7 @@ pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Opti
             && !text.ends_with(['…', ':', '：'])
             && !begins_with_pronoun(&text)
             && !addresses_user(&text)
+            && !is_part(&text)
             && !looks_pasted(&text)
             && TermSet::from_text(&text).len() > TERMS_MIN;
         says.then_some((turn.events.len(), *at, found, text))
@@ -249,6 +250,7 @@ fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a
         && is_main_clause(&text)
         && !text.ends_with('…')
         && !addresses_user(&text)
+        && !is_part(&text)
         && (!is_check_report(&text) || names_subject(&text));
     let changes = changed_by(turn).next().is_some();
     (says && changes).then_some((CandidateSource::Conclusion(found), text))
@@ -274,17 +276,7 @@ fn tells_work(text: &str) -> bool {
 
 /// Whether a sentence only supposes something, or says what its author does not want.
 fn supposes(text: &str) -> bool {
-    begins_with_any(
-        text,
-        &["i think", "i guess", "maybe", "perhaps", "i don't", "i dont", "in other words"],
-    )
-}
-
-/// Whether a sentence is part of a conversation: "I'll keep to English", "as you asked".
-pub(crate) fn addresses_user(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["i", "i'll", "i'm", "i've", "me", "my", "you", "your", "let's"];
-    let lower = to_lower(text).replace('’', "'");
-    lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| WORDS.contains(&word))
+    begins_with_any(text, &["i think", "i guess", "maybe", "perhaps", "i don't", "i dont"])
 }
 
 impl<'t, 'a> TitleCandidate<'t, 'a> {

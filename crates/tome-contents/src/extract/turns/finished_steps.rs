@@ -68,7 +68,7 @@ pub(crate) fn is_routine(step: &str) -> bool {
     const ROUTINES: &[&str] = &[
         "run", "verify", "test", "check", "read", "review", "commit", "push", "explore", "look", "search", "find",
         "list", "examine", "inspect", "understand", "analyze", "wait", "ask", "summary", "next steps", "what", "how",
-        "files", "changes", "step", "phase", "task", "option", "note", "usage", "example",
+        "files", "changes", "step", "phase", "task", "option", "note", "usage", "example", "confirm", "ensure", "prepare",
     ];
     begins_with_any(step, ROUTINES)
 }

@@ -214,7 +214,7 @@ fn the_solution_is_the_result_not_the_problem() {
     );
 }
 
-/// "Ready to commit" is no result; the files that were changed for the request are told instead.
+/// "Ready to commit" is no result, and neither are the names of the files that were changed for the request.
 #[test]
 fn a_status_of_the_agent_is_no_result() {
     check_summary(
@@ -236,9 +236,9 @@ fn a_status_of_the_agent_is_no_result() {
     );
 }
 
-/// A request whose turn ends without an answer names the files that were changed for it.
+/// A request whose turn ends without an answer is told by the title only: names of files say little.
 #[test]
-fn a_request_without_an_answer_names_the_changed_files() {
+fn a_request_without_an_answer_has_no_line() {
     check_summary(
         &[
             user("Teach the exporter to write its tables as CSV files"),

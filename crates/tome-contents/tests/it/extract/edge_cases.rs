@@ -74,10 +74,14 @@ fn tool_calls_alone_are_summarized_as_actions() {
             edit("/home/dev/app/src/lexer.rs"),
             bash("cargo test", "test result: ok. 7 passed; 0 failed"),
         ],
-        &expect![[r#"
+        &expect![[r##"
             # Changed lexer.rs
+            - `cargo test` failed: error[E0425]: cannot find value `end` in this scope — passed after changes to lexer.rs
+                1 "error[E0425]: cannot find value `end` in this scope"
+                3 "test result: ok. 7 passed; 0 failed"
+                2 "/home/dev/app/src/lexer.rs"
             [lexer.rs, E0425, cargo, scope]
-        "#]],
+        "##]],
     );
 }
 
