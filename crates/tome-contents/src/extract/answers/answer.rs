@@ -10,7 +10,8 @@ use crate::extract::answers::informative::{
     is_check_report, is_empty_phrase, is_generic_sentence, is_shouted, reports_end,
 };
 use crate::extract::answers::preamble::{
-    is_preamble, only_counts, points_ahead, tells_own_reading, tells_remains, tells_status,
+    is_preamble, only_counts, points_ahead, tells_own_reading, tells_pause, tells_remains,
+    tells_status,
 };
 use crate::extract::answers::statement::{AnswerSentence, end_lead, lists_work, read_statement};
 use crate::extract::answers::unfinished::{
@@ -72,6 +73,7 @@ pub(crate) fn find_conclusion<'a>(
             false => {
                 is_preamble(&statement.text)
                     || only_counts(&statement.text)
+                    || tells_pause(&statement.text)
                     || after_work && tells_remains(&statement.text)
                     || is_followed_by_pointer(parts, index)
             }

@@ -12,8 +12,8 @@ use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
 };
-use crate::extract::answers::preamble::is_preamble;
-use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::answers::preamble::{count_announced, is_preamble};
+use crate::extract::answers::statement::{AnswerSentence, ListItem};
 use crate::extract::answers::unfinished::instructs;
 use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
@@ -93,6 +93,7 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             // Too rare to be learned: a sentence that leans on the one before it, and a yes or no below the beginning.
             + when(index > 0 && begins_with_pronoun(text) && !has_name(text), -70)
             + when(begins_with_code(text), -150)
+            + when(announces_numbers(&sentence.plain, &statement.items), 120)
             + when(index <= DIRECT_INDEX_MAX && self.answers_question(sentence), 460)
     }
 
@@ -154,6 +155,16 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             _ => 0,
         }
     }
+}
+
+/// Whether a sentence announces the numbered headings of an answer: "Two findings: Finding 1 — …; Finding 2 — …".
+fn announces_numbers(text: &str, items: &[ListItem]) -> bool {
+    let number = |item: &ListItem| {
+        let digits = item.text.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+        digits.and_then(|digits| digits.parse::<usize>().ok())
+    };
+    count_announced(text) == Some(items.len())
+        && items.iter().zip(1..).all(|(item, place)| number(item) == Some(place))
 }
 
 /// Whether a sentence is about things by their labels: "C1, C2 and W4 are real".

@@ -16,7 +16,7 @@ pub(crate) fn join_caveat<'a>(
     const CAVEATS: &[&str] = &[
         "the catch", "catch:", "one catch", "caveat", "the caveat", "one caveat", "however,", "but ", "unfortunately",
         "that said", "the downside", "the problem is", "though ", "except ", "pero ", "mais ", "aber ", "leider ",
-        "allerdings", "it isn't", "it wasn't", "it doesn't", "that isn't", "that's not", "that was wrong", "但是", "不过", "但", "ただし", "しかし", "но ", "однако",
+        "allerdings", "it isn't", "it wasn't", "it doesn't", "that isn't", "that's not", "that was wrong", "that's wrong", "this is wrong", "that is wrong", "但是", "不过", "但", "ただし", "しかし", "но ", "однако",
     ];
     let Some(last) = best.raws.iter().map(|raw| raw.as_ptr()).max() else { return best };
     let next = parts.sentences.iter().find(|one| one.raw.as_ptr() > last);

@@ -44,6 +44,14 @@ pub(crate) fn only_counts(text: &str) -> bool {
     count_words(text) <= WORDS_MAX && count_announced(text).is_some()
 }
 
+/// Whether a sentence says that the agent stops before its work is done: "I'm stopping at the commit."
+pub(crate) fn tells_pause(text: &str) -> bool {
+    const STARTS: &[&str] =
+        &["stopping", "pausing", "holding off", "i'm pausing", "i'm holding", "i stopped"];
+    let lower = to_lower(text);
+    begins_with_any(&lower, STARTS) || lower.contains("i'm stopping")
+}
+
 /// Whether a sentence tells of something that the agent had nothing to do with: what remains, or what others did
 /// before. "Only the slow build remains."
 pub(crate) fn tells_remains(text: &str) -> bool {
@@ -254,6 +262,8 @@ mod tests {
         ] {
             assert!(!tells_remains(text), "{text}");
         }
+        assert!(tells_pause("Per step 7 I'm stopping at the commit — no push."));
+        assert!(!tells_pause("The loop stops at the last commit."));
         assert!(only_counts("Two different answers, and the difference matters."));
         assert!(!only_counts(
             "Three changes, each now a constant in `Limits`, so that they are easy to adjust."

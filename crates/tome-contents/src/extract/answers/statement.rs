@@ -218,13 +218,10 @@ pub(crate) fn read_statement<'a>(
         return (statement, true);
     }
     // The name of a list at the beginning of an answer: "Problems of the cache".
-    let begins_item =
-        parts.sentences.get(index + 1).map(|next| next.shape) == Some(SentenceShape::Item);
-    if index == 0
-        && sentence.shape == SentenceShape::Heading
-        && begins_item
-        && !ends_clause(&statement.lead)
-    {
+    let below = parts.sentences.iter().skip(index + 1).take(2);
+    let is_list = below.filter(|next| next.shape == SentenceShape::Item).count() == 2;
+    let is_name = sentence.shape == SentenceShape::Heading && !ends_clause(&statement.lead);
+    if index == 0 && is_list && is_name {
         statement.lead.push(':');
     }
     if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
@@ -294,12 +291,18 @@ pub(crate) fn find_announced_headings<'a>(
     let announced = count_announced(lead)?;
     let level = |raw: &str| raw.chars().take_while(|c| matches!(c, '#' | '*')).count();
     let later = parts.sentences.get(index + 1..)?;
+    // Below a heading, those of its own part.
+    let own = parts.sentences.get(index).filter(|own| own.raw.trim_start().starts_with('#'));
+    let own_level = own.map_or(0, |own| level(own.raw));
     let mut headings: Vec<(&str, ListItem)> = Vec::new();
     let mut first_level = None;
     for (at, one) in later.iter().enumerate() {
         let of_one = level(one.raw);
         if one.shape != SentenceShape::Heading || of_one == 0 {
             continue;
+        }
+        if of_one <= own_level {
+            break;
         }
         if *first_level.get_or_insert(of_one) != of_one {
             continue;

@@ -84,6 +84,7 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
 /// A single judgment. After "Short answer:" it is a sentence, with the next one if it names nothing: "Yes. The lock is
 /// held twice."
 fn render_judgment<'a>(parts: &MessageParts<'a>, at: usize, raws: &mut Vec<&'a str>) -> String {
+    const SHORT_WORDS_MAX: usize = 6;
     const NEXT_CHARS_MAX: usize = 160;
     let Some(judged) = parts.sentences.get(at) else { return String::new() };
     let plain = judged.plain.as_str();
@@ -98,6 +99,7 @@ fn render_judgment<'a>(parts: &MessageParts<'a>, at: usize, raws: &mut Vec<&'a s
         (next.shape == SentenceShape::Running || next.shape == judged.shape)
             && next.plain.chars().count() <= NEXT_CHARS_MAX
             && !next.plain.ends_with(['?', '？', ':', '：'])
+            && count_words(&judgment) <= SHORT_WORDS_MAX
             && is_generic_sentence(&judgment)
     });
     match next {

@@ -39,7 +39,7 @@ pub(crate) fn drop_corrected(turns: &[Turn<'_>], events: &[Event], facts: &mut V
 }
 
 /// Whether the agent admits that it said something wrong.
-fn admits_mistake(text: &str) -> bool {
+pub(crate) fn admits_mistake(text: &str) -> bool {
     #[rustfmt::skip]
     const MARKS: [&str; 16] = [
         "i owe you a correction", "i need to correct", "i have to correct", "i must correct", "correct myself",

@@ -8,6 +8,7 @@ use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 use tome_text::{count_noun, truncate_words};
 
 use crate::extract::facts::draft_fact::QUESTION_END;
+use crate::extract::facts::overturned::find_refuted_results;
 use crate::extract::facts::pull_facts::name_pull;
 use crate::extract::language::keywords::KEYWORDS_MAX;
 use crate::extract::language::similarity::{Statement, is_similar};
@@ -181,11 +182,25 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     merged.sort_by_key(|work| Reverse(work.weight));
     merged.truncate(WORK_MAX);
     for work in &mut merged {
+        if is_of_day {
+            drop_refuted(work);
+        }
         work.recurrent = work.is_of_day.then(|| find_recurrent_title(&work.facts)).flatten();
         limit_facts(work);
         work.replace_title();
     }
     merged
+}
+
+/// Drops the results that a later segment takes back.
+fn drop_refuted(work: &mut MergedWork<'_>) {
+    const RESULTS_MAX: usize = 200;
+    let results: Vec<&Fact> = work.facts_of(FactKind::Outcome).take(RESULTS_MAX).collect();
+    let texts: Vec<&str> = results.iter().map(|fact| fact.text.as_str()).collect();
+    let refuted = find_refuted_results(&texts);
+    let gone: Vec<&Fact> =
+        results.into_iter().zip(refuted).filter(|(_, gone)| *gone).map(|(fact, _)| fact).collect();
+    work.facts.retain(|fact| !gone.iter().any(|one| std::ptr::eq(*one, *fact)));
 }
 
 /// Adds later work with those of its facts that still hold.

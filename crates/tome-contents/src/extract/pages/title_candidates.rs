@@ -245,7 +245,7 @@ fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a
     let is_heading = begins_with_any(&text, &["what", "how", "why"]);
     let says = says_what(&text)
         && !is_heading
-        && !(counts_finished(&found.lead) && !found.items.is_empty())
+        && (found.items.is_empty() || !counts_finished(&found.lead))
         && tells_work(&text)
         && is_main_clause(&text)
         && !text.ends_with('…')

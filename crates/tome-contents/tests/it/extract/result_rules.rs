@@ -154,6 +154,7 @@ fn the_title_of_a_day_names_what_most_of_its_work_is_about() {
     assert!(title.contains("xport of invoices"), "{title}");
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]
 fn call(tool: &str, input: Value, output: Value) -> Value {
     json!({"kind": "tool_result", "tool": {"name": tool, "input": input, "output": output}})
 }
@@ -315,4 +316,27 @@ fn a_day_leaves_out_doubtful_results_beside_others() {
     };
     let told = of(&[sure("exporter"), sure("importer"), sure("uploader"), doubtful.to_vec()]);
     assert!(told.iter().all(|text| !text.contains("ready when you are")), "{told:?}");
+}
+
+#[test]
+fn a_day_leaves_out_a_result_that_a_later_segment_takes_back() {
+    let exchange = |prompt: &str, answer: &str| [user(prompt), agent(answer)].to_vec();
+    let first = exchange(
+        "Why is the nightly import of the invoices slow?",
+        "The nightly import of the invoices is slow because the cache of `load_rows` is never hit.",
+    );
+    let second = exchange(
+        "Measure the cache of the nightly import of the invoices",
+        "I was wrong: the cache of `load_rows` is hit in the nightly import of the invoices, which waits for the disk.",
+    );
+    let child = |values: &[Value]| super::periods::node(&summarize(&lines(values)), "s", 2);
+    let children = [child(&first), child(&second)];
+    let input = RollupInput {
+        level: tome_model::Level::Day,
+        period: "Monday, March 2, 2026",
+        children: &children,
+    };
+    let bullets = Extractive.summarize_period(&input).unwrap().bullets;
+    assert!(bullets.iter().all(|bullet| !bullet.text.contains("is never hit")), "{bullets:?}");
+    assert!(bullets.iter().any(|bullet| bullet.text.contains("waits for the disk")), "{bullets:?}");
 }
