@@ -98,14 +98,18 @@ pub(crate) fn tells_own_reading(text: &str) -> bool {
     /// In a clause about what was read they tell nothing of it: "ones that are only wrappers".
     const RELATIVES: [&str; 6] =
         [" that are ", " that is ", " which are ", " which is ", " what is ", " what are "];
-    let lower = RELATIVES
+    let lower = to_lower(text);
+    let own = strip_any_prefix(&lower, &["i've", "i have", "i"]);
+    let first = own.and_then(|own| {
+        own.split_whitespace().find(|word| !matches!(*word, "now" | "also" | "just"))
+    });
+    if !first.is_some_and(|word| VERBS.contains(&word)) {
+        return false;
+    }
+    let told = RELATIVES
         .iter()
-        .fold(to_lower(text).into_owned(), |lower, clause| lower.replace(clause, " "));
-    let own = strip_any_prefix(&lower, &["i've", "i have", "i"]).unwrap_or(&lower);
-    let first = own.split_whitespace().find(|word| !matches!(*word, "now" | "also" | "just"));
-    let is_own = own.len() < lower.len() && first.is_some_and(|word| VERBS.contains(&word));
-    let finds = || FINDINGS.iter().any(|mark| own.contains(mark));
-    is_own && !finds()
+        .fold(own.unwrap_or_default().to_owned(), |told, clause| told.replace(clause, " "));
+    !FINDINGS.iter().any(|mark| told.contains(mark))
 }
 
 /// Whether a sentence says that the work is done, without saying what it was: "All four findings are fixed and

@@ -9,6 +9,8 @@ use crate::extract::language::text::begins_with_any;
 
 /// Words of such a heading.
 const HEADING_WORDS_MAX: usize = 8;
+/// The status stands at the beginning of an answer.
+const LEAD_INDEX_MAX: usize = 2;
 /// Headings of one answer that are read.
 const HEADINGS_MAX: usize = 8;
 
@@ -19,7 +21,7 @@ pub(crate) fn find_run_in_paragraphs<'a>(
     index: usize,
     lead: &str,
 ) -> Option<Vec<(&'a str, String)>> {
-    if !tells_status(lead) && !counts_finished(lead) {
+    if index > LEAD_INDEX_MAX || !tells_status(lead) && !counts_finished(lead) {
         return None;
     }
     let later = parts.sentences.get(index + 1..)?;

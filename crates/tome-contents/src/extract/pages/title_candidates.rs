@@ -140,7 +140,7 @@ pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> 
     };
     let first = turns.iter().position(|turn| turn.request.is_some());
     let several = turns.iter().filter(|turn| turn.request.is_some()).count() > 1;
-    let mut best: Option<((bool, i32), TitleCandidate<'_, '_>)> = None;
+    let mut best: Option<((bool, i32), u32, TitleCandidate<'_, '_>)> = None;
     for (at, turn) in turns.iter().enumerate() {
         let is_first = several && first == Some(at);
         let request = turn
@@ -151,14 +151,15 @@ pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> 
             let overlap = terms.compare(&text, Some(at));
             let title = TitleCandidate::new(source, turn, text, &overlap, segment);
             // Of a session that begins with "Get an overview", another request names the work.
-            let score = (title.rate() >= SUBJECT_QUALITY_MIN, title.score());
-            if best.as_ref().is_none_or(|(most, _)| score > *most) {
-                best = Some((score, title));
+            let quality = title.rate();
+            let score = (quality >= SUBJECT_QUALITY_MIN, title.score());
+            if best.as_ref().is_none_or(|(most, ..)| score > *most) {
+                best = Some((score, quality, title));
             }
         }
     }
-    let (_, title) = best?;
-    build_title(&title.text, weigh_conversation(title.rate()), title.evidence())
+    let (_, quality, title) = best?;
+    build_title(&title.text, weigh_conversation(quality), title.evidence())
 }
 
 #[derive(Clone, Copy)]
