@@ -2,7 +2,7 @@
 //! first. Linear in the number of children.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 use tome_text::{count_noun, truncate_words};
@@ -52,6 +52,8 @@ struct MergedWork<'a> {
     /// The fact in place of a title, if that was a commit that is gone.
     substitute: Option<&'a Fact>,
     has_lost_title: bool,
+    /// The results of sessions that have no better ones.
+    only_results: Vec<&'a Fact>,
     /// Whether it is the work of one day.
     is_of_day: bool,
     /// The title whose words recur most in the work, if that tells it from the weightiest one.
@@ -104,6 +106,7 @@ impl<'a> MergedWork<'a> {
             recurrent: None,
             substitute: None,
             has_lost_title: false,
+            only_results: Vec::new(),
             branch: work.branch.as_deref(),
             sessions: Vec::new(),
             turns: 0,
@@ -163,6 +166,8 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
     let all: Vec<&Work> = children.iter().flat_map(|child| &child.work).collect();
     let undone = find_undone_facts(&all);
+    let told = all.iter().filter(|work| work.facts.iter().any(tells_result));
+    let told: HashSet<&SessionId> = told.flat_map(|work| &work.sessions).collect();
     for (at, work) in all.into_iter().enumerate() {
         let existing = match work.branch.as_deref() {
             Some(branch) => by_branch.get(branch),
@@ -174,6 +179,9 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
         }
         if let Some(existing) = merged.get_mut(index) {
             let facts = work.facts.iter().enumerate();
+            if !work.sessions.iter().any(|session| told.contains(session)) {
+                existing.only_results.extend(work.facts_of(FactKind::Outcome));
+            }
             extend_work(existing, work, facts.filter(|(place, _)| !undone.contains(&(at, *place))));
         }
         by_branch.extend(work.branch.as_deref().map(|branch| (branch, index)));
@@ -190,6 +198,15 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
         work.replace_title();
     }
     merged
+}
+
+/// Whether a fact surely tells what came of a session.
+fn tells_result(fact: &Fact) -> bool {
+    match fact.kind {
+        FactKind::Outcome => stands_alone(fact),
+        FactKind::Commit | FactKind::PullRequest => true,
+        _ => false,
+    }
 }
 
 /// Drops the results that a later segment takes back.
@@ -434,9 +451,11 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        // Half of the doubtful results are useless to readers; a day without others is worse.
-        let is_spare =
-            fact.kind == FactKind::Outcome && !stands_alone(fact) && chosen.len() >= SPARE_MIN;
+        // Half of the doubtful results are useless to readers; a session without any is worse.
+        let is_spare = fact.kind == FactKind::Outcome
+            && !stands_alone(fact)
+            && chosen.len() >= SPARE_MIN
+            && !work.only_results.iter().any(|only| std::ptr::eq(*only, fact));
         if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 || is_spare {
             continue;
         }
