@@ -6,7 +6,7 @@ use super::limits::BATCH_EVENTS;
 
 /// Version of the algorithm. Raise it when segmentation, token counts or the built-in summaries
 /// change; stores are then rebuilt.
-const ALGORITHM_VERSION: u32 = 28;
+const ALGORITHM_VERSION: u32 = 29;
 
 /// How contents are built. Any change here except to `batch_events` rebuilds existing contents.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,14 +7,17 @@ use crate::extract::answers::answer_score::AnswerScorer;
 use crate::extract::answers::caveat::join_caveat;
 use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
-    is_check_report, is_empty_phrase, is_shouted, reports_end,
+    is_check_report, is_empty_phrase, is_generic_sentence, is_shouted, reports_end,
 };
-use crate::extract::answers::preamble::{is_preamble, points_ahead, tells_status};
+use crate::extract::answers::preamble::{
+    is_preamble, only_counts, points_ahead, tells_own_reading, tells_pause, tells_remains,
+    tells_status,
+};
 use crate::extract::answers::statement::{AnswerSentence, end_lead, lists_work, read_statement};
 use crate::extract::answers::unfinished::{
     instructs, is_fragment, is_parenthetical, looks_ahead, offers_option,
 };
-use crate::extract::answers::verdict::{find_fixed_row, find_verdicts};
+use crate::extract::answers::verdict::{find_fixed_row, find_verdicts, is_review_result};
 use crate::extract::language::cues::{is_announcement, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
 use crate::extract::language::terms::has_name;
@@ -34,6 +37,11 @@ pub(crate) fn find_conclusion<'a>(
 ) -> Option<AnswerSentence<'a>> {
     // "Fix items 1, 2 and 5" means nothing without the list above it.
     let verdict = find_verdicts(parts).filter(|verdict| !counts_only(&verdict.text));
+    // "Short answer: you can" says too little, and the result of a review is told to those who asked for one.
+    let verdict = verdict.filter(|found| match is_review_result(&found.text) {
+        true => to_lower(prompt).contains("review"),
+        false => !is_generic_sentence(&found.text),
+    });
     // Severe findings weigh more than what passed beside them.
     let verdict = verdict.filter(|found| !is_harmless(&found.text) || !has_severe_finding(parts));
     if let Some(conclusion) = verdict.or_else(|| find_fixed_row(parts)) {
@@ -57,7 +65,20 @@ pub(crate) fn find_conclusion<'a>(
         let beats = |other: &Option<(usize, AnswerSentence<'a>)>| {
             other.as_ref().is_none_or(|(_, other)| statement.score > other.score)
         };
-        if !has_list && is_preamble(&statement.text) {
+        if is_label(sentence) && !has_list {
+            continue;
+        }
+        let is_beside = match has_list {
+            true => tells_own_reading(&statement.lead),
+            false => {
+                is_preamble(&statement.text)
+                    || only_counts(&statement.text)
+                    || tells_pause(&statement.text)
+                    || after_work && tells_remains(&statement.text)
+                    || is_followed_by_pointer(parts, index)
+            }
+        };
+        if is_beside {
             if beats(&preamble) {
                 preamble = Some((index, statement));
             }
@@ -360,6 +381,27 @@ fn may_conclude(sentence: &ProseSentence<'_>) -> bool {
         && !reports_step(text)
 }
 
+/// Whether a heading is a name with capital letters, and no statement: "Cache Invalidation Issues".
+fn is_label(sentence: &ProseSentence<'_>) -> bool {
+    const WORDS_MIN: usize = 3;
+    const SMALL_CHARS_MAX: usize = 4;
+    let words =
+        || sentence.plain.split_whitespace().filter(|word| word.starts_with(char::is_alphabetic));
+    let is_capital = |word: &str| {
+        word.starts_with(char::is_uppercase) || word.chars().count() <= SMALL_CHARS_MAX
+    };
+    sentence.shape == SentenceShape::Heading
+        && words().count() >= WORDS_MIN
+        && words().all(is_capital)
+        && !sentence.plain.ends_with(['.', '!', '。'])
+}
+
+/// Whether the next sentence points from this one to the text below: "The leak is old. Here it is."
+fn is_followed_by_pointer(parts: &MessageParts<'_>, index: usize) -> bool {
+    const POINTERS: &[&str] = &["here it is", "here they are"];
+    parts.sentences.get(index + 1).is_some_and(|next| begins_with_any(&next.plain, POINTERS))
+}
+
 /// Whether a line is one of a diff: `-# Heading`, `+- item`.
 fn is_diff_line(raw: &str) -> bool {
     ["-#", "+#", "-- ", "+- ", "-* ", "+* ", "@@"]
@@ -385,8 +427,10 @@ fn is_agreement(text: &str) -> bool {
 
 /// Whether a heading is that of a document: "Root Cause Report: …", "Plan — …".
 fn names_document(text: &str) -> bool {
-    const WORDS: [&str; 7] =
-        ["report", "plan", "summary", "analysis", "overview", "review", "comparison"];
+    #[rustfmt::skip]
+    const WORDS: [&str; 10] = [
+        "report", "plan", "summary", "analysis", "overview", "review", "comparison", "research", "memo", "proposal",
+    ];
     let lower = to_lower(text);
     let name = lower.split([':', '—', '–']).next().unwrap_or_default();
     let last = name.split(|c: char| !c.is_alphanumeric()).rfind(|word| !word.is_empty());
@@ -406,7 +450,8 @@ fn reports_step(text: &str) -> bool {
     #[rustfmt::skip]
     const STARTS: &[&str] = &[
         "committed as", "committed on", "committed in", "amended into", "amended as", "pushed to", "pushed as",
-        "pulled latest", "rebased onto", "committed and pushed",
+        "pulled latest", "rebased onto", "committed and pushed", "written to", "report written to", "plan written to",
+        "saved to", "report saved to",
     ];
     count_words(text) <= WORDS_MAX && begins_with_any(text, STARTS)
 }

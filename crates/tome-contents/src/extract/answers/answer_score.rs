@@ -12,8 +12,8 @@ use crate::extract::answers::direct_answer::answers_shortly;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, reports_end,
 };
-use crate::extract::answers::preamble::is_preamble;
-use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::answers::preamble::{count_announced, is_preamble};
+use crate::extract::answers::statement::{AnswerSentence, ListItem};
 use crate::extract::answers::unfinished::instructs;
 use crate::extract::answers::verdict::begins_with_verdict;
 use crate::extract::language::cues::{Cue, find_cue, is_announcement, is_filler};
@@ -92,6 +92,8 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
             + when(is_check_report(&statement.lead), -17)
             // Too rare to be learned: a sentence that leans on the one before it, and a yes or no below the beginning.
             + when(index > 0 && begins_with_pronoun(text) && !has_name(text), -70)
+            + when(begins_with_code(text), -150)
+            + when(announces_numbers(&sentence.plain, &statement.items), 120)
             + when(index <= DIRECT_INDEX_MAX && self.answers_question(sentence), 460)
     }
 
@@ -103,6 +105,7 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
         sentence.shape != SentenceShape::Item
             && !text.ends_with(['?', '？'])
             && (begins_with_yes_or_no(text)
+                || begins_with_any(text, &["none of"])
                 || question.asks_advice && question.words.contains(&*to_lower(first)))
     }
 
@@ -154,6 +157,27 @@ impl<'p, 'a> AnswerScorer<'p, 'a> {
     }
 }
 
+/// Whether a sentence announces the numbered headings of an answer: "Two findings: Finding 1 — …; Finding 2 — …".
+fn announces_numbers(text: &str, items: &[ListItem]) -> bool {
+    let number = |item: &ListItem| {
+        let digits = item.text.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty());
+        digits.and_then(|digits| digits.parse::<usize>().ok())
+    };
+    count_announced(text) == Some(items.len())
+        && items.iter().zip(1..).all(|(item, place)| number(item) == Some(place))
+}
+
+/// Whether a sentence is about things by their labels: "C1, C2 and W4 are real".
+fn begins_with_code(text: &str) -> bool {
+    let word = text.split_whitespace().next().unwrap_or_default();
+    let word = word.trim_end_matches([',', ':', '.', ';']);
+    let digits = word.trim_start_matches(|c: char| c.is_ascii_uppercase());
+    word.len() <= 3
+        && digits.len() + 1 == word.len()
+        && !digits.is_empty()
+        && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
 /// Whether a sentence begins with a yes or no, and not with a determiner: "No tests are missing."
 fn begins_with_yes_or_no(text: &str) -> bool {
     let end = text.find(|c: char| !c.is_alphabetic()).unwrap_or(text.len());
@@ -180,6 +204,16 @@ fn find_yes_no_question(prompt: &str) -> Option<YesNoQuestion> {
         "is", "are", "do", "does", "did", "should", "shall", "will", "would", "can", "could", "has", "have", "isn't",
         "aren't", "don't", "doesn't", "shouldn't", "won't", "was", "were",
     ];
+    /// Ends of a statement that asks for confirmation: "The flag is read first, is that right?"
+    const TAGS: [&str; 7] = [
+        "is that correct?",
+        "is that right?",
+        ", right?",
+        ", correct?",
+        "isn't it?",
+        "am i right?",
+        "or not?",
+    ];
     const ORDERS: &[&str] = &["can you", "could you", "will you", "would you", "do you want"];
     /// They may begin any sentence.
     const POINTERS: [&str; 8] = ["this", "that", "these", "those", "they", "there", "then", "with"];
@@ -187,7 +221,8 @@ fn find_yes_no_question(prompt: &str) -> Option<YesNoQuestion> {
     let mut questions = questions.by_ref().filter(|text| text.ends_with('?'));
     let question = questions.next().filter(|_| questions.next().is_none())?;
     let lower = to_lower(question);
-    if !begins_with_any(&lower, STARTS) || begins_with_any(&lower, ORDERS) {
+    let is_tagged = TAGS.iter().any(|tag| lower.ends_with(tag));
+    if !is_tagged && !begins_with_any(&lower, STARTS) || begins_with_any(&lower, ORDERS) {
         return None;
     }
     let is_said = |word: &&str| word.len() > 3 && !POINTERS.contains(word);

@@ -16,7 +16,7 @@ pub(crate) fn join_caveat<'a>(
     const CAVEATS: &[&str] = &[
         "the catch", "catch:", "one catch", "caveat", "the caveat", "one caveat", "however,", "but ", "unfortunately",
         "that said", "the downside", "the problem is", "though ", "except ", "pero ", "mais ", "aber ", "leider ",
-        "allerdings", "但是", "不过", "但", "ただし", "しかし", "но ", "однако",
+        "allerdings", "it isn't", "it wasn't", "it doesn't", "that isn't", "that's not", "that was wrong", "that's wrong", "this is wrong", "that is wrong", "但是", "不过", "但", "ただし", "しかし", "но ", "однако",
     ];
     let Some(last) = best.raws.iter().map(|raw| raw.as_ptr()).max() else { return best };
     let next = parts.sentences.iter().find(|one| one.raw.as_ptr() > last);
@@ -34,7 +34,9 @@ pub(crate) fn join_caveat<'a>(
     }
     let stated = best.text.trim_end_matches([':', '：']);
     let stop = match stated {
-        stated if stated.ends_with(['.', '!', '。', '！', '…']) => "",
+        stated if stated.trim_end_matches(['"', '”']).ends_with(['.', '!', '。', '！', '…']) => {
+            ""
+        }
         stated if stated.ends_with(tome_text::is_han_or_kana) => "。",
         _ => ".",
     };
@@ -70,6 +72,10 @@ mod tests {
              test there.\n\nOption 1 (fork) is the safest for a shared repo.",
             "Push the branch and open the page with a `preview` parameter. The catch: the site only renders \
              pages of the default branch (usually `main`).",
+        );
+        check_conclusion(
+            "I said yesterday that `scan` \"reads the whole file.\" It doesn't, only the first page is read.",
+            "I said yesterday that `scan` \"reads the whole file.\" It doesn't, only the first page is read.",
         );
         check_conclusion(
             "Push the branch and open the page with a `preview` parameter. The build takes a minute.",

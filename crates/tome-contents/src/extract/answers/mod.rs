@@ -7,6 +7,7 @@ pub(crate) mod direct_answer;
 pub(crate) mod informative;
 pub(crate) mod passage;
 pub(crate) mod preamble;
+pub(crate) mod run_in;
 pub(crate) mod statement;
 pub(crate) mod unfinished;
 pub(crate) mod verdict;

@@ -38,14 +38,50 @@ pub(crate) fn is_preamble(text: &str) -> bool {
     tells_reading(text) || tells_status(text)
 }
 
+/// Whether a sentence only announces a number of things: "Two different answers, and the distinction matters."
+pub(crate) fn only_counts(text: &str) -> bool {
+    const WORDS_MAX: usize = 9;
+    count_words(text) <= WORDS_MAX && count_announced(text).is_some()
+}
+
+/// Whether a sentence says that the agent stops before its work is done: "I'm stopping at the commit."
+pub(crate) fn tells_pause(text: &str) -> bool {
+    const STARTS: &[&str] =
+        &["stopping", "pausing", "holding off", "i'm pausing", "i'm holding", "i stopped"];
+    let lower = to_lower(text);
+    begins_with_any(&lower, STARTS) || lower.contains("i'm stopping")
+}
+
+/// Whether a sentence tells of something that the agent had nothing to do with: what remains, or what others did
+/// before. "Only the slow build remains."
+pub(crate) fn tells_remains(text: &str) -> bool {
+    const REMAINS: [&str; 4] = ["remain", "remains", "left", "missing"];
+    const BEFORE: [&str; 2] = [" was already ", " were already "];
+    const DONE: &[&str] =
+        &["merged", "committed", "pushed", "released", "deployed", "published", "closed", "posted"];
+    let lower = to_lower(text);
+    let has = |word: &str| lower.split(|c: char| !c.is_alphanumeric()).any(|one| one == word);
+    begins_with_any(&lower, &["only", "nothing else"]) && REMAINS.iter().any(|word| has(word))
+        || BEFORE
+            .iter()
+            .filter_map(|mark| lower.split_once(mark))
+            .any(|(_, rest)| begins_with_any(rest, DONE))
+}
+
 /// Whether a sentence tells what the agent read or compared, and not what it found: "I went through all nine modules."
 fn tells_reading(text: &str) -> bool {
+    const COMPARISONS: &[&str] = &["comparing", "looking at", "going through", "having read"];
+    let lower = to_lower(text);
+    tells_own_reading(text) || begins_with_any(&lower, COMPARISONS) && lower.contains(", ")
+}
+
+/// Whether a sentence tells what the agent says that it read: "I read all nine modules".
+pub(crate) fn tells_own_reading(text: &str) -> bool {
     #[rustfmt::skip]
     const VERBS: &[&str] = &[
         "read", "mapped", "reviewed", "researched", "looked", "checked", "traced", "analyzed", "analysed", "examined",
         "explored", "went", "searched", "compared", "investigated", "inspected", "audited", "studied",
     ];
-    const COMPARISONS: &[&str] = &["comparing", "looking at", "going through", "having read"];
     /// After these, a finding follows.
     const FINDINGS: &[&str] = &[
         " found",
@@ -59,12 +95,21 @@ fn tells_reading(text: &str) -> bool {
         " are ",
         " no ",
     ];
+    /// In a clause about what was read they tell nothing of it: "ones that are only wrappers".
+    const RELATIVES: [&str; 6] =
+        [" that are ", " that is ", " which are ", " which is ", " what is ", " what are "];
     let lower = to_lower(text);
-    let own = strip_any_prefix(&lower, &["i've", "i have", "i"]).unwrap_or(&lower);
-    let first = own.split_whitespace().find(|word| !matches!(*word, "now" | "also" | "just"));
-    let is_own = own.len() < lower.len() && first.is_some_and(|word| VERBS.contains(&word));
-    let finds = || FINDINGS.iter().any(|mark| own.contains(mark));
-    is_own && !finds() || begins_with_any(&lower, COMPARISONS) && lower.contains(", ")
+    let own = strip_any_prefix(&lower, &["i've", "i have", "i"]);
+    let first = own.and_then(|own| {
+        own.split_whitespace().find(|word| !matches!(*word, "now" | "also" | "just"))
+    });
+    if !first.is_some_and(|word| VERBS.contains(&word)) {
+        return false;
+    }
+    let told = RELATIVES
+        .iter()
+        .fold(own.unwrap_or_default().to_owned(), |told, clause| told.replace(clause, " "));
+    !FINDINGS.iter().any(|mark| told.contains(mark))
 }
 
 /// Whether a sentence says that the work is done, without saying what it was: "All four findings are fixed and
@@ -171,6 +216,7 @@ mod tests {
             "I went through all nine modules looking for dead code.",
             "I've read the plan and mapped the current schema.",
             "Comparing both parsers line by line, the rest splits into groups.",
+            "I read all twelve handlers looking for ones that are only wrappers.",
         ] {
             assert!(is_preamble(text), "{text}");
         }
@@ -204,6 +250,42 @@ mod tests {
         ] {
             assert!(!points_ahead(text), "{text}");
         }
+    }
+
+    #[test]
+    fn what_remains_or_was_done_before_is_told_from_results() {
+        for text in [
+            "Only the slow build remains — it takes an hour.",
+            "The parser was already merged by a colleague.",
+        ] {
+            assert!(tells_remains(text), "{text}");
+        }
+        for text in [
+            "Only the parser reads the flag.",
+            "The page was rendered without the id that was already known.",
+        ] {
+            assert!(!tells_remains(text), "{text}");
+        }
+        assert!(tells_pause("Per step 7 I'm stopping at the commit — no push."));
+        assert!(!tells_pause("The loop stops at the last commit."));
+        assert!(only_counts("Two different answers, and the difference matters."));
+        assert!(!only_counts(
+            "Three changes, each now a constant in `Limits`, so that they are easy to adjust."
+        ));
+    }
+
+    #[test]
+    fn a_heading_that_only_names_the_text_is_no_conclusion() {
+        check_conclusion(
+            "## Cache Invalidation Issues\n\nThe cache keeps its entries for ever, because the timer is never started.",
+            "what is wrong with the cache?",
+            "The cache keeps its entries for ever, because the timer is never started.",
+        );
+        check_conclusion(
+            "## Problems of the cache\n\n1. **No timer** - entries stay for ever\n2. **No limit** - the disk fills\n",
+            "list the problems",
+            "Problems of the cache: No timer - entries stay for ever; No limit - the disk fills",
+        );
     }
 
     #[test]
@@ -260,6 +342,17 @@ mod tests {
             "Short answer: the index is rebuilt on every start, which takes two minutes.",
             "why is the start so slow?",
             "The index is rebuilt on every start, which takes two minutes.",
+        );
+        check_conclusion(
+            "I checked the scheduler.\n\nShort answer: yes, it works. The queue is drained once per minute.\n",
+            "will the jobs run?",
+            "Yes, it works. The queue is drained once per minute.",
+        );
+        check_conclusion(
+            "I listed the flags first.\n\nThe flag belongs into `app.toml`, which the server reads at its start.\n\n\
+             Yes: the flag is read before the port is opened, and never again.",
+            "the flag is read before the port, is that correct?",
+            "Yes: the flag is read before the port is opened, and never again.",
         );
     }
 }

@@ -6,6 +6,7 @@ use tome_text::count_words;
 
 use crate::extract::answers::direct_answer::strip_plain_label;
 use crate::extract::answers::preamble::count_announced;
+use crate::extract::answers::run_in::find_run_in_paragraphs;
 use crate::extract::language::clause::{capitalize, cut_clause, is_dangling};
 use crate::extract::language::cues::{Cue, find_cue, is_filler};
 use crate::extract::language::prose::{MessageParts, ProseSentence, SentenceShape};
@@ -177,7 +178,7 @@ const OPENINGS: &[&str] = &[
     "done", "fixed", "perfect", "great", "good news", "all set", "all done", "all green",
     "you're right", "you are right", "good catch", "good question", "great question", "excellent",
     "interesting", "because", "so", "and", "but", "actually", "then", "indeed", "confirmed", "agreed",
-    "here's the thing", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
+    "here's the thing", "got it", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
 ];
 
 /// A sentence, and whether the list that it introduces is part of it.
@@ -206,6 +207,23 @@ pub(crate) fn read_statement<'a>(
         statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
         return (statement, true);
     }
+    if sentence.shape == SentenceShape::Running
+        && let Some(paragraphs) = find_run_in_paragraphs(parts, index, &statement.lead)
+    {
+        statement.lead = format!("{}:", statement.lead.trim_end_matches(['.', '。']));
+        statement.raws.extend(paragraphs.iter().map(|(raw, _)| *raw).take(2));
+        let items = paragraphs.into_iter().map(|(_, text)| cut_item(&text));
+        statement.items = items.map(ListItem::from_text).collect();
+        statement.text = join_items(&statement.lead, &statement.items, TEXT_CHARS_MAX);
+        return (statement, true);
+    }
+    // The name of a list at the beginning of an answer: "Problems of the cache".
+    let below = parts.sentences.iter().skip(index + 1).take(2);
+    let is_list = below.filter(|next| next.shape == SentenceShape::Item).count() == 2;
+    let is_name = sentence.shape == SentenceShape::Heading && !ends_clause(&statement.lead);
+    if index == 0 && is_list && is_name {
+        statement.lead.push(':');
+    }
     if sentence.shape == SentenceShape::Item || !statement.lead.ends_with([':', '：']) {
         return (statement, false);
     }
@@ -222,6 +240,10 @@ pub(crate) fn read_statement<'a>(
         statement.raws.extend(raws.iter().copied().chain(code).take(2));
     }
     (statement, raws.len() >= 2)
+}
+
+fn ends_clause(text: &str) -> bool {
+    text.ends_with(['.', '!', '?', ':', ';', '。', '！', '？', '：'])
 }
 
 /// Characters of a conclusion with its list.
@@ -269,12 +291,18 @@ pub(crate) fn find_announced_headings<'a>(
     let announced = count_announced(lead)?;
     let level = |raw: &str| raw.chars().take_while(|c| matches!(c, '#' | '*')).count();
     let later = parts.sentences.get(index + 1..)?;
+    // Below a heading, those of its own part.
+    let own = parts.sentences.get(index).filter(|own| own.raw.trim_start().starts_with('#'));
+    let own_level = own.map_or(0, |own| level(own.raw));
     let mut headings: Vec<(&str, ListItem)> = Vec::new();
     let mut first_level = None;
     for (at, one) in later.iter().enumerate() {
         let of_one = level(one.raw);
         if one.shape != SentenceShape::Heading || of_one == 0 {
             continue;
+        }
+        if of_one <= own_level {
+            break;
         }
         if *first_level.get_or_insert(of_one) != of_one {
             continue;
@@ -285,12 +313,7 @@ pub(crate) fn find_announced_headings<'a>(
             Some(rest) => (rest.raw, format!("{} {}", one.plain, rest.plain)),
             None => (one.raw, one.plain.clone()),
         };
-        let text = trim_item(&item.1).to_owned();
-        let text = if text.chars().nth(ITEM_CHARS_MAX).is_some() {
-            cut_clause(&text, ITEM_CHARS_MAX)
-        } else {
-            text
-        };
+        let text = cut_item(trim_item(&item.1));
         headings.push((item.0, ListItem::from_text(text)));
     }
     let numbered = |number: usize| {
@@ -384,6 +407,14 @@ fn begins_item(raw: &str) -> bool {
 }
 
 const ITEM_CHARS_MAX: usize = 96;
+
+fn cut_item(text: &str) -> String {
+    if text.chars().nth(ITEM_CHARS_MAX).is_some() {
+        cut_clause(text, ITEM_CHARS_MAX)
+    } else {
+        text.to_owned()
+    }
+}
 
 /// An item without the mark at its end, and without the words that lead over to a list below it.
 fn trim_item(text: &str) -> &str {

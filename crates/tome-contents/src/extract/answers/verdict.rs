@@ -3,6 +3,7 @@
 use tome_text::count_words;
 
 use crate::extract::answers::direct_answer::strip_plain_label;
+use crate::extract::answers::informative::is_generic_sentence;
 use crate::extract::answers::statement::{
     AnswerSentence, ListItem, TEXT_CHARS_MAX, VERY_SURE, find_announced_headings, join_items,
 };
@@ -14,7 +15,8 @@ use crate::extract::language::text::{begins_with_any, plain_text, strip_label};
 #[rustfmt::skip]
 const JUDGMENTS: &[&str] = &[
     "verdict", "final verdict", "overall verdict", "overall", "conclusion", "bottom line",
-    "recommendation", "my recommendation", "decision", "结论", "結論", "вывод", "fazit",
+    "recommendation", "my recommendation", "decision", "review result", "short answer", "the short answer",
+    "direct answer", "in short", "tl;dr", "结论", "結論", "вывод", "fazit",
 ];
 
 /// Labels that agents put before a conclusion.
@@ -55,7 +57,7 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
                     let items = headings.into_iter().map(|(_, item)| item).collect();
                     (format!("{}:", capitalize(text)), items)
                 }
-                None => (capitalize(text), Vec::new()),
+                None => (render_judgment(parts, last, &mut raws), Vec::new()),
             }
         }
         several => {
@@ -77,6 +79,41 @@ pub(crate) fn find_verdicts<'a>(parts: &MessageParts<'a>) -> Option<AnswerSenten
         is_item: false,
         has_caveat: false,
     })
+}
+
+/// A single judgment. After "Short answer:" it is a sentence, with the next one if it names nothing: "Yes. The lock is
+/// held twice."
+fn render_judgment<'a>(parts: &MessageParts<'a>, at: usize, raws: &mut Vec<&'a str>) -> String {
+    const SHORT_WORDS_MAX: usize = 6;
+    const NEXT_CHARS_MAX: usize = 160;
+    let Some(judged) = parts.sentences.get(at) else { return String::new() };
+    let plain = judged.plain.as_str();
+    let text = strip_plain_label(plain);
+    let judgment = capitalize(text.trim_end_matches('.'));
+    if text.len() == plain.len() {
+        // A full stop tells it from a heading.
+        let stop = if is_review_result(&judgment) { "." } else { "" };
+        return format!("{judgment}{stop}");
+    }
+    let next = parts.sentences.get(at + 1).filter(|next| {
+        (next.shape == SentenceShape::Running || next.shape == judged.shape)
+            && next.plain.chars().count() <= NEXT_CHARS_MAX
+            && !next.plain.ends_with(['?', '？', ':', '：'])
+            && count_words(&judgment) <= SHORT_WORDS_MAX
+            && is_generic_sentence(&judgment)
+    });
+    match next {
+        Some(next) => {
+            raws.push(next.raw);
+            format!("{judgment}. {}", next.plain)
+        }
+        None => format!("{judgment}."),
+    }
+}
+
+/// Whether a judgment is the result of a review, which one word tells: "Review result: blocked".
+pub(crate) fn is_review_result(judgment: &str) -> bool {
+    begins_with_any(judgment, &["review result"])
 }
 
 /// The judgment after its label: `Verdict: approve`.

@@ -348,6 +348,8 @@ fn is_unanswered(answer: &str) -> bool {
     .contains(&lower.as_str())
         || lower.starts_with("not sure")
         || lower.contains("[redacted")
+        // "(notes only)": the words of the user are elsewhere.
+        || lower.starts_with('(') && lower.ends_with(')')
         // A note of the agent's program: `[User dismissed — do not proceed]`.
         || lower.starts_with('[') && lower.ends_with(']')
 }

@@ -20,13 +20,17 @@ pub(crate) fn drop_corrected(turns: &[Turn<'_>], events: &[Event], facts: &mut V
             continue;
         };
         let about = sentences.iter().skip(first).take(EXPLAINED_BY);
-        let names: Vec<&str> = about.flat_map(|one| code_names(&one.plain)).collect();
+        let names: Vec<&str> =
+            about.flat_map(|one| code_names(&one.plain).chain(quotations(&one.plain))).collect();
         let is_corrected = |fact: &DraftFact| {
             fact.kind == FactKind::Outcome
                 && turns.iter().any(|own| {
                     own.events.contains(&fact.event) && own.events.end <= turn.events.start
                 })
-                && code_names(&fact.text).any(|name| names.contains(&name))
+                && (code_names(&fact.text).any(|name| names.contains(&name))
+                    || names
+                        .iter()
+                        .any(|name| name.contains([' ', '-']) && fact.text.contains(name)))
         };
         if !names.is_empty() && at >= turn.events.start {
             facts.retain(|fact| !is_corrected(fact));
@@ -35,7 +39,7 @@ pub(crate) fn drop_corrected(turns: &[Turn<'_>], events: &[Event], facts: &mut V
 }
 
 /// Whether the agent admits that it said something wrong.
-fn admits_mistake(text: &str) -> bool {
+pub(crate) fn admits_mistake(text: &str) -> bool {
     #[rustfmt::skip]
     const MARKS: [&str; 16] = [
         "i owe you a correction", "i need to correct", "i have to correct", "i must correct", "correct myself",
@@ -49,6 +53,13 @@ fn admits_mistake(text: &str) -> bool {
 /// The names that a text writes in backquotes.
 fn code_names(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2).filter(|name| name.len() >= NAME_CHARS_MIN)
+}
+
+/// The words that a text quotes: the earlier statement.
+fn quotations(text: &str) -> impl Iterator<Item = &str> {
+    const WORDS_MIN: usize = 2;
+    let quoted = text.split(['"', '“', '”']).skip(1).step_by(2);
+    quoted.filter(|quoted| tome_text::count_words(quoted) >= WORDS_MIN)
 }
 
 #[cfg(test)]

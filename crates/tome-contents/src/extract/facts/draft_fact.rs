@@ -12,6 +12,8 @@ pub(crate) const FACT_CHARS_MAX: usize = 300;
 pub(crate) const QUESTION_END: &str = " → ";
 /// After a failure that passed later without a change.
 pub(crate) const PASSED_BY_ITSELF: &str = " — passed in a later run";
+/// After a failure that passed after a change.
+pub(crate) const PASSED_AFTER: &str = " — passed after ";
 /// After a failure that passed later.
 pub(crate) const PASSED: &str = " — passed";
 /// Weight of a failure that was no lasting problem: shown only if there is nothing else.

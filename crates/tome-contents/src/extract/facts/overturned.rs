@@ -4,6 +4,7 @@ use tome_model::{Event, FactKind};
 use tome_text::count_words;
 
 use crate::extract::commands::failures::score_failure;
+use crate::extract::facts::corrected::admits_mistake;
 use crate::extract::facts::draft_fact::{DraftFact, QUESTION_END};
 use crate::extract::language::cues::{Cue, find_cue};
 use crate::extract::language::orders::is_order;
@@ -275,6 +276,26 @@ pub(crate) fn drop_refuted(facts: &mut Vec<DraftFact>) {
                 .iter()
                 .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
     });
+}
+
+/// Returns for each result of a period, in order of time, whether a later one admits that it was wrong. Words such as
+/// "actually" are no proof beyond one segment.
+pub(crate) fn find_refuted_results(results: &[&str]) -> Vec<bool> {
+    const OVERLAP_PERCENT_MIN: usize = 20;
+    let later: Vec<(usize, TermSet<'_>)> = results
+        .iter()
+        .enumerate()
+        .filter(|(_, text)| admits_mistake(text))
+        .map(|(at, text)| (at, TermSet::from_text(text)))
+        .collect();
+    let is_refuted = |(at, text): (usize, &&str)| {
+        let mut later = later.iter().filter(|(place, _)| *place > at).peekable();
+        later.peek().is_some() && {
+            let about = TermSet::from_text(text);
+            later.any(|(_, terms)| about.overlap_percent(terms) >= OVERLAP_PERCENT_MIN)
+        }
+    };
+    results.iter().enumerate().map(is_refuted).collect()
 }
 
 /// Beginnings of a choice that replaces the one before it.

@@ -13,11 +13,11 @@ use crate::extract::commands::location::split_location;
 use crate::extract::commands::outcome::{ToolOutcome, read_outcome};
 use crate::extract::facts::checks::{covers, is_push, names_check};
 use crate::extract::facts::draft_fact::{
-    DraftFact, FACT_CHARS_MAX, PASSED, PASSED_BY_ITSELF, PASSING_TROUBLE, build_evidence,
-    first_line,
+    DraftFact, FACT_CHARS_MAX, PASSED, PASSED_AFTER, PASSED_BY_ITSELF, PASSING_TROUBLE,
+    build_evidence, first_line,
 };
 use crate::extract::files::touched_files::{parse_patch_files, parse_touched_files};
-use crate::extract::language::clause::{capitalize, cut_clause};
+use crate::extract::language::clause::{capitalize, cut_clause, shorten_paths};
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::reply::leans_on_conversation;
 use crate::extract::language::similarity::TermSet;
@@ -71,6 +71,11 @@ impl<'a> FailureCause<'a> {
         if run.outcome != CommandOutcome::Failed || !run.is_major {
             return None;
         }
+        // Another part of the chain failed: git begins its errors so.
+        let is_of_git = run.line.is_some_and(|line| line.trim_start().starts_with("fatal: "));
+        if is_of_git && !run.name.contains("git") {
+            return None;
+        }
         let named = run.line.map(|line| (line, describe_failure(run, line)));
         let explains = |why: &str| {
             (run.failed_test.is_some() || names_cause(why))
@@ -119,7 +124,7 @@ struct Problem<'r, 'a> {
     /// The first run after that, and the first success.
     next: Option<&'r CommandRun<'a>>,
     passed: Option<&'r CommandRun<'a>>,
-    /// Whether another command passed later: the agent found another way.
+    /// Whether a command passed later, or another one ran: the agent found another way.
     is_passed_over: bool,
     /// A success of another selection of tests, which does not prove that this one is fixed.
     other_passed: Option<&'r CommandRun<'a>>,
@@ -142,7 +147,11 @@ impl<'r, 'a> Problem<'r, 'a> {
             later().filter(passes).find(|other| passed.is_none() && other.name == run.name);
         let next =
             later().find(|other| other.outcome != CommandOutcome::Unknown && covers(other, last));
-        let is_passed_over = later().filter(passes).any(|other| other.is_major);
+        let is_passed_over = later().any(|other| {
+            other.is_major
+                && (passes(&other)
+                    || other.outcome == CommandOutcome::Failed && other.name != run.name)
+        });
         // Without a cause, a failure that was settled has nothing to say.
         let says = cause.line.is_some() || passed.is_none() && other_passed.is_none();
         says.then_some(Self {
@@ -219,6 +228,7 @@ impl<'r, 'a> Problem<'r, 'a> {
             Some(_) => render_failure_message(line),
             None => self.cause.why.clone(),
         };
+        let cause = shorten_paths(&cause);
         let shown = cut_clause(cause.trim_end_matches(['.', ':']), room);
         let text = format!("{text}{shown}{fixed}");
         DraftFact::new(FactKind::Problem, &text, self.weight(turns, events), evidence)
@@ -241,12 +251,12 @@ impl<'r, 'a> Problem<'r, 'a> {
         let is_reverted = is_reverted(events, self.last.event, end);
         let word = if is_reverted { "reverting " } else { "" };
         match (fixes, fixer) {
-            ([], Some(fixer)) => format!(" — passed after `{}`", fixer.name),
+            ([], Some(fixer)) => format!("{PASSED_AFTER}`{}`", fixer.name),
             ([], None) if is_push(&passed.name) && passed.name != self.run.name => {
                 format!("{PASSED} as `{}`", passed.name)
             }
             ([], None) => PASSED_BY_ITSELF.to_owned(),
-            (files, _) => format!(" — passed after {word}{}", describe_changes(files)),
+            (files, _) => format!("{PASSED_AFTER}{word}{}", describe_changes(files)),
         }
     }
 

@@ -24,7 +24,7 @@ pub(crate) struct PullState {
 }
 
 impl PullState {
-    fn from_call(pull: &NamedPull<'_>) -> Self {
+    pub(crate) fn from_call(pull: &NamedPull<'_>) -> Self {
         Self {
             number: pull.number,
             repository: find_repository(pull.raw).map(str::to_lowercase),

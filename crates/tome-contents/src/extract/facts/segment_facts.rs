@@ -10,7 +10,8 @@ use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_empty_phrase, is_generic_sentence, names_subject,
 };
 use crate::extract::answers::preamble::is_preamble;
-use crate::extract::answers::statement::AnswerSentence;
+use crate::extract::answers::statement::{AnswerSentence, ListItem, join_items};
+use crate::extract::answers::verdict::is_review_result;
 use crate::extract::commands::failures::{render_failure_message, score_failure};
 use crate::extract::facts::checks::add_checks;
 use crate::extract::facts::choices::{
@@ -33,9 +34,8 @@ use crate::extract::language::prose::{prompt_text, split_message};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::has_name;
 use crate::extract::language::text::{begins_with_any, has_cjk, to_lower};
-use crate::extract::turns::changed_files::{
-    changed_files, render_changes, render_changes_without_counts,
-};
+use crate::extract::turns::changed_files::{changed_files, render_changes};
+use crate::extract::turns::finished_steps::{FinishedStep, find_finished_steps, is_routine};
 use crate::extract::turns::reaction::Reaction;
 use crate::extract::turns::reference::refers_by_number;
 use crate::extract::turns::replaced::find_replaced;
@@ -54,6 +54,8 @@ pub(crate) const OUTCOME_WEIGHT_MIN: u32 = 4;
 pub(crate) const UNSURE_SCORE_MIN: i32 = 200;
 /// Weight of the report of a check.
 const CHECK_WEIGHT: u32 = 2;
+/// Weight of finished steps: the answer to their request may come in a later segment.
+pub(crate) const STEPS_WEIGHT: u32 = 3;
 /// Weight of a result that is only worth showing beside its request.
 pub(crate) const DOUBTFUL_WEIGHT: u32 = 1;
 /// Weight of a commit that only changes one from before the segment: its subject is about the earlier work.
@@ -61,11 +63,11 @@ pub(crate) const AMENDED_WEIGHT: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
 
-/// Files named beside a request without a conclusion.
-const FILES_SHOWN_MAX: usize = 3;
-
 /// Label of work that an agent only proposes.
 pub(crate) const PROPOSED: &str = "Proposed: ";
+
+/// Label of the finished steps of a list of tasks.
+const FINISHED: &str = "Finished:";
 
 /// Label of the line of a pasted log or trace that an answer is about.
 const PASTED: &str = "Pasted: ";
@@ -98,6 +100,7 @@ pub(crate) fn collect_facts<'a>(
         }
     }
     let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
+    let steps = find_finished_steps(events);
     let mut facts = Vec::new();
     for (index, turn) in turns.iter().enumerate() {
         let from = facts.len();
@@ -110,6 +113,7 @@ pub(crate) fn collect_facts<'a>(
         let continued = before.and_then(|before| find_continued_request(before, turn, events));
         let is_queued = before.is_some_and(is_left_unanswered);
         let outcome = find_outcome(turn, (continued, is_queued), (next, prompt), events);
+        let outcome = outcome.or_else(|| find_finished_work(turn, &steps));
         facts.extend(outcome.or_else(|| find_request(turn)));
         if let Some(before) = before {
             let chosen = find_option_choice(before, turn, events);
@@ -199,7 +203,7 @@ fn add_turn_facts(
     {
         let text = describe_rebase(rebase);
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
-        facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
+        facts.extend(DraftFact::new(FactKind::Outcome, &text, DOUBTFUL_WEIGHT, evidence));
     }
     if let Some((at, prompt)) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
         add_prompt_facts(turn, before, (at, &prompt.text), facts);
@@ -265,9 +269,10 @@ fn find_outcome(
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     // A conclusion about "3 and 7" needs a name of its own.
-    let says_nothing = is_generic_sentence(&conclusion.text)
-        || is_empty_phrase(&conclusion.text)
-        || conclusion.text.ends_with([':', '：']);
+    let says_nothing = !is_review_result(&conclusion.text)
+        && (is_generic_sentence(&conclusion.text)
+            || is_empty_phrase(&conclusion.text)
+            || conclusion.text.ends_with([':', '：']));
     if says_nothing && conclusion.items.is_empty() || repeats_commit(turn, &conclusion.lead) {
         return None;
     }
@@ -373,7 +378,7 @@ fn is_readable(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
     !request.pasted
         && request.weight >= 2
         && turn.reaction != Reaction::Confirmation
-        && count_words(&request.text) >= 3
+        && (count_words(&request.text) >= 3 || request.text.starts_with('/'))
         && !refers_by_number(&request.text)
 }
 
@@ -442,10 +447,49 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && is_main_clause(request.text.trim_end_matches([':', '：']))
 }
 
-/// Builds a fact from a request whose result is not shown: the request and the files changed for it, or the
-/// request alone if it is a clear one.
+/// The steps of the agent's list of tasks that a turn finished, for a turn without a result.
+fn find_finished_work(turn: &Turn<'_>, steps: &[FinishedStep<'_>]) -> Option<DraftFact> {
+    const STEPS_SHOWN_MAX: usize = 8;
+    let own = steps.iter().filter(|step| turn.events.contains(&step.event));
+    let own: Vec<&FinishedStep<'_>> =
+        own.filter(|step| count_words(step.raw) >= 3 && !is_routine(step.raw)).collect();
+    let last = own.last()?;
+    let request = turn.request.as_ref().filter(|request| is_readable(request, turn));
+    let lead = request.map_or(String::new(), |request| {
+        format!("{}{QUESTION_END}", shorten_question(&request.text))
+    });
+    let items = own.iter().take(STEPS_SHOWN_MAX).map(|step| step.raw.to_owned());
+    let items: Vec<ListItem> = items.map(ListItem::from_text).collect();
+    let room = FACT_CHARS_MAX.saturating_sub(lead.chars().count());
+    let text = format!("{lead}{}", join_items(FINISHED, &items, room));
+    let mut evidence: Vec<Evidence> =
+        request.iter().map(|request| build_evidence(request.event, request.raw)).collect();
+    let named = own.iter().take(2).map(|step| build_evidence(step.named_at, step.raw));
+    evidence.extend(named);
+    evidence.push(build_evidence(last.event, last.shown));
+    DraftFact::new(FactKind::Outcome, &text, STEPS_WEIGHT, evidence)
+}
+
+/// A request as it stands before its result.
+fn shorten_question(request: &str) -> String {
+    let question = cut_clause(&request.replace(QUESTION_END, ", "), QUESTION_CHARS_MAX);
+    capitalize(&question).trim_end_matches(['.', '。', ':', '：', ' ']).to_owned()
+}
+
+/// Builds a fact from a request whose result is not shown: the request and the sentence that says what was done for
+/// it, or the request alone if it is a clear one. The names of the changed files would not say what was changed.
 fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
+    let mut evidence = vec![build_evidence(request.event, request.raw)];
+    let changes = turn.files.iter().any(|file| file.action != FileAction::Read);
+    let is_told = changes && is_readable(request, turn) && !turn.is_interrupted;
+    if let Some(work) = find_work_statement(request, turn).filter(|_| is_told) {
+        let answer = turn.answer.unwrap_or(request.event);
+        evidence.extend(work.raws.iter().map(|raw| build_evidence(answer, raw)));
+        let question = shorten_question(&request.text);
+        let text = format!("{question}{QUESTION_END}{}", work.render(RESULT_CHARS_MAX));
+        return DraftFact::new(FactKind::Request, &text, request.weight, evidence);
+    }
     let says = request.weight >= 4
         && request.is_sure
         && (request.is_asked || turn.begins_session)
@@ -453,30 +497,7 @@ fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
         && !refers_by_number(&request.text)
         && !request.text.ends_with(['?', '？', '吗', '嗎', '呢', 'か'])
         && is_main_clause(&request.text);
-    let changed = changed_files(std::slice::from_ref(turn));
-    let changes = render_changes_without_counts(&changed, FILES_SHOWN_MAX);
-    let changes = changes.filter(|_| is_readable(request, turn) && !turn.is_interrupted);
-    let mut evidence = vec![build_evidence(request.event, request.raw)];
-    let work = changes.as_ref().and_then(|_| find_work_statement(request, turn));
-    let text = match (work, changes) {
-        (Some(work), Some(_)) => {
-            let answer = turn.answer.unwrap_or(request.event);
-            evidence.extend(work.raws.iter().map(|raw| build_evidence(answer, raw)));
-            let question = request.text.replace(QUESTION_END, ", ");
-            let question = capitalize(&cut_clause(&question, QUESTION_CHARS_MAX));
-            let question = question.trim_end_matches(['.', ':', ' ']);
-            format!("{question}{QUESTION_END}{}", work.render(RESULT_CHARS_MAX))
-        }
-        (None, Some(changes)) => {
-            let files = changed.iter().take(FILES_SHOWN_MAX);
-            evidence.extend(files.map(|file| build_evidence(file.event, file.raw)));
-            let request = request.text.replace(QUESTION_END, ", ");
-            let request = capitalize(&cut_clause(&request, QUESTION_CHARS_MAX));
-            format!("{}{QUESTION_END}{changes}", request.trim_end_matches(['.', ':', ' ']))
-        }
-        (_, None) if says => capitalize(&request.text.replace(QUESTION_END, " -> ")),
-        (_, None) => return None,
-    };
+    let text = says.then(|| capitalize(&request.text.replace(QUESTION_END, " -> ")))?;
     DraftFact::new(FactKind::Request, &text, request.weight, evidence)
 }
 

@@ -31,6 +31,8 @@ pub(crate) enum UndoneWhich<'a> {
     Last,
     /// Every one after the commit this many before the one with this hash.
     After(&'a str, usize),
+    /// The same, to commit them again as one: at least the last one.
+    Squashed(&'a str, usize),
     /// The last one of this branch and this folder, which another commit replaced.
     Amended(Option<&'a str>, Option<String>),
     /// The last one with this subject.
@@ -62,10 +64,14 @@ impl<'a> UndoneCommit<'a> {
             UndoneWhich::Reverted(subject) => {
                 one(commits.iter().rposition(|commit| commit.subject == *subject))
             }
-            UndoneWhich::After(target, back) => {
+            UndoneWhich::After(target, back) | UndoneWhich::Squashed(target, back) => {
                 let is_target = |hash: &str| hash.starts_with(*target) || target.starts_with(hash);
                 let at = commits.iter().rposition(|commit| commit.hash.is_some_and(is_target));
-                at.map_or(0..0, |at| (at + 1).saturating_sub(*back)..commits.len())
+                // An older commit than those: all but the last one may be older, too.
+                let is_squash = matches!(self.which, UndoneWhich::Squashed(..));
+                let last = commits.len().checked_sub(1).filter(|_| is_squash);
+                let last = last.filter(|at| commits.get(*at).is_some_and(|one| one.hash.is_some()));
+                at.map_or(one(last), |at| (at + 1).saturating_sub(*back)..commits.len())
             }
         }
     }
@@ -76,7 +82,7 @@ impl<'a> UndoneCommit<'a> {
             UndoneWhich::Last => Some("Undid the commit before".to_owned()),
             UndoneWhich::Amended(..) => Some("Amended the commit before".to_owned()),
             UndoneWhich::Reverted(subject) => Some(format!("{REVERTED}{subject}")),
-            UndoneWhich::After(..) => None,
+            UndoneWhich::After(..) | UndoneWhich::Squashed(..) => None,
         }
     }
 }
@@ -116,7 +122,11 @@ pub(crate) fn find_resets<'a>(at: usize, event: &Event, tool: &'a Tool) -> Vec<U
         let last = UndoneCommit { event: at, raw: stage, which: UndoneWhich::Last };
         undone.extend((0..back.unwrap_or(0).min(COMMITS_UNDONE_MAX)).map(|_| last.clone()));
         let target = arguments.iter().find_map(|word| parse_target(word));
-        let after = target.map(|(hash, back)| UndoneWhich::After(hash, back));
+        let is_soft = arguments.contains(&"--soft");
+        let after = target.map(|(hash, back)| match is_soft {
+            true => UndoneWhich::Squashed(hash, back),
+            false => UndoneWhich::After(hash, back),
+        });
         undone.extend(after.map(|which| UndoneCommit { which, ..last.clone() }));
     }
     undone

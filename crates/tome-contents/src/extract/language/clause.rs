@@ -57,11 +57,12 @@ pub(crate) fn is_long_title(text: &str) -> bool {
 
 /// Shortens paths of files to their last two names: `/home/dev/app/src/main.rs` to `src/main.rs`. Routes
 /// such as `/api/v1/users/orders` stay.
-fn shorten_paths(text: &str) -> String {
+pub(crate) fn shorten_paths(text: &str) -> String {
     const NAMES_MIN: usize = 4;
     #[rustfmt::skip]
-    const ROOTS: [&str; 8] =
-        ["~/", "/home/", "/Users/", "/root/", "/tmp/", "/var/", "/mnt/", "/opt/"];
+    const ROOTS: [&str; 9] = [
+        "~/", "/home/", "/Users/", "/root/", "/tmp/", "/var/", "/private/", "/mnt/", "/opt/",
+    ];
     let shorten = |word: &str| {
         let is_absolute = ROOTS.iter().any(|root| word.starts_with(root));
         let names: Vec<&str> = word.split('/').filter(|name| !name.is_empty()).collect();

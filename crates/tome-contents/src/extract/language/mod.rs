@@ -4,6 +4,7 @@ pub(crate) mod clause;
 pub(crate) mod courtesy;
 pub(crate) mod cues;
 pub(crate) mod keywords;
+pub(crate) mod matter;
 pub(crate) mod orders;
 pub(crate) mod pasted;
 pub(crate) mod prose;

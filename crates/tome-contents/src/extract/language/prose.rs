@@ -382,12 +382,14 @@ fn looks_like_code(line: &str) -> bool {
         "func ", "type ", "impl ", "use ", "package ", "from ", "export ", "SELECT ", "INSERT ",
         "ALTER ", "CREATE TABLE", "#[",
     ];
+    /// Words of a line of code that ends with a parenthesis and a colon.
+    const CODE_WORDS_MAX: usize = 8;
     const PYTHON_CLAUSES: [&str; 5] = ["except ", "elif ", "else:", "try:", "finally:"];
     let begins = |clause: &&str| line.starts_with(*clause);
     let is_python = line.ends_with(':') && PYTHON_CLAUSES.iter().any(begins);
     let ends = line.ends_with(['{', ';', '}'])
         || line.ends_with("=>")
-        || line.ends_with("):")
+        || line.ends_with("):") && line.split_whitespace().count() <= CODE_WORDS_MAX
         || is_python;
     if ends
         && !line.contains(['。', '；'])

@@ -3,12 +3,11 @@
 use tome_model::FactKind;
 use tome_text::truncate_words;
 
-use crate::extract::facts::draft_fact::{
-    DraftFact, PASSED_BY_ITSELF, PASSING_TROUBLE, QUESTION_END,
-};
-use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT};
+use crate::extract::facts::draft_fact::{DraftFact, PASSED_AFTER, PASSING_TROUBLE, QUESTION_END};
+use crate::extract::facts::segment_facts::{AMENDED_WEIGHT, DOUBTFUL_WEIGHT, STEPS_WEIGHT};
 use crate::extract::git::commit_subject::is_ceremony;
 use crate::extract::language::similarity::{Statement, is_similar};
+use crate::extract::pages::title_weight::FROM_FILES;
 use crate::extract::pages::work::repeats_request;
 use crate::{SummaryBullet, Support};
 
@@ -42,8 +41,11 @@ pub(crate) fn rank_kind(kind: FactKind) -> (u32, usize) {
 /// Rank of a fact, by kind and weight.
 pub(crate) fn rank_fact(kind: FactKind, weight: u32) -> u32 {
     const DOUBTFUL_RANK: u32 = 18;
-    if kind == FactKind::Outcome && weight <= DOUBTFUL_WEIGHT {
-        return DOUBTFUL_RANK;
+    const STEPS_RANK: u32 = 30;
+    match kind {
+        FactKind::Outcome if weight <= DOUBTFUL_WEIGHT => return DOUBTFUL_RANK,
+        FactKind::Outcome if weight == STEPS_WEIGHT => return STEPS_RANK,
+        _ => {}
     }
     rank_kind(kind).0 + weight.min(40) / 2
 }
@@ -119,14 +121,12 @@ pub(crate) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             stated.extend(result.map(Statement::new));
         }
     }
-    if chosen.is_empty() {
-        // A failure that did not pass by itself is better than nothing.
-        let is_left = |fact: &&DraftFact| {
-            fact.kind == FactKind::Problem
-                && !is_open(fact)
-                && !fact.text.contains(PASSED_BY_ITSELF)
+    if chosen.is_empty() && title.is_none_or(|title| title.weight <= FROM_FILES) {
+        // A failure that was fixed is better than nothing.
+        let is_fixed = |fact: &&DraftFact| {
+            fact.kind == FactKind::Problem && !is_open(fact) && fact.text.contains(PASSED_AFTER)
         };
-        chosen.extend(facts.iter().rfind(is_left));
+        chosen.extend(facts.iter().rfind(is_fixed));
     }
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

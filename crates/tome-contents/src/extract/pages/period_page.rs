@@ -2,12 +2,13 @@
 //! first. Linear in the number of children.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use tome_model::{Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 use tome_text::{count_noun, truncate_words};
 
 use crate::extract::facts::draft_fact::QUESTION_END;
+use crate::extract::facts::overturned::find_refuted_results;
 use crate::extract::facts::pull_facts::name_pull;
 use crate::extract::language::keywords::KEYWORDS_MAX;
 use crate::extract::language::similarity::{Statement, is_similar};
@@ -34,6 +35,8 @@ const BULLETS_MAX: usize = 6;
 const LAST_RANK: u32 = 20;
 /// Bullets of a day with one piece of work.
 const DAY_BULLETS_MAX: usize = 8;
+/// With this many bullets, doubtful results are left out.
+const SPARE_MIN: usize = 3;
 const TITLE_CHARS_MAX: usize = 120;
 /// Pieces of work named for a month of a year.
 const MONTH_WORK_MAX: usize = 3;
@@ -49,6 +52,8 @@ struct MergedWork<'a> {
     /// The fact in place of a title, if that was a commit that is gone.
     substitute: Option<&'a Fact>,
     has_lost_title: bool,
+    /// The results of sessions that have no better ones.
+    only_results: Vec<&'a Fact>,
     /// Whether it is the work of one day.
     is_of_day: bool,
     /// The title whose words recur most in the work, if that tells it from the weightiest one.
@@ -78,9 +83,7 @@ impl<'a> MergedWork<'a> {
 
     fn title(&self) -> &'a str {
         match self.best_title() {
-            Some(commit) if commit.kind == FactKind::Commit => {
-                commit.text.rsplit_once(" (").map_or(commit.text.as_str(), |(subject, _)| subject)
-            }
+            Some(commit) if commit.kind == FactKind::Commit => subject_of_commit(commit),
             Some(outcome) if outcome.kind == FactKind::Outcome => strip_request(&outcome.text),
             title => title.map_or("", |title| title.text.as_str()),
         }
@@ -103,6 +106,7 @@ impl<'a> MergedWork<'a> {
             recurrent: None,
             substitute: None,
             has_lost_title: false,
+            only_results: Vec::new(),
             branch: work.branch.as_deref(),
             sessions: Vec::new(),
             turns: 0,
@@ -162,6 +166,8 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
     let all: Vec<&Work> = children.iter().flat_map(|child| &child.work).collect();
     let undone = find_undone_facts(&all);
+    let told = all.iter().filter(|work| work.facts.iter().any(tells_result));
+    let told: HashSet<&SessionId> = told.flat_map(|work| &work.sessions).collect();
     for (at, work) in all.into_iter().enumerate() {
         let existing = match work.branch.as_deref() {
             Some(branch) => by_branch.get(branch),
@@ -173,6 +179,9 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
         }
         if let Some(existing) = merged.get_mut(index) {
             let facts = work.facts.iter().enumerate();
+            if !work.sessions.iter().any(|session| told.contains(session)) {
+                existing.only_results.extend(work.facts_of(FactKind::Outcome));
+            }
             extend_work(existing, work, facts.filter(|(place, _)| !undone.contains(&(at, *place))));
         }
         by_branch.extend(work.branch.as_deref().map(|branch| (branch, index)));
@@ -181,11 +190,34 @@ fn merge_work(children: &[Node], is_of_day: bool) -> Vec<MergedWork<'_>> {
     merged.sort_by_key(|work| Reverse(work.weight));
     merged.truncate(WORK_MAX);
     for work in &mut merged {
+        if is_of_day {
+            drop_refuted(work);
+        }
         work.recurrent = work.is_of_day.then(|| find_recurrent_title(&work.facts)).flatten();
         limit_facts(work);
         work.replace_title();
     }
     merged
+}
+
+/// Whether a fact surely tells what came of a session.
+fn tells_result(fact: &Fact) -> bool {
+    match fact.kind {
+        FactKind::Outcome => stands_alone(fact),
+        FactKind::Commit | FactKind::PullRequest => true,
+        _ => false,
+    }
+}
+
+/// Drops the results that a later segment takes back.
+fn drop_refuted(work: &mut MergedWork<'_>) {
+    const RESULTS_MAX: usize = 200;
+    let results: Vec<&Fact> = work.facts_of(FactKind::Outcome).take(RESULTS_MAX).collect();
+    let texts: Vec<&str> = results.iter().map(|fact| fact.text.as_str()).collect();
+    let refuted = find_refuted_results(&texts);
+    let gone: Vec<&Fact> =
+        results.into_iter().zip(refuted).filter(|(_, gone)| *gone).map(|(fact, _)| fact).collect();
+    work.facts.retain(|fact| !gone.iter().any(|one| std::ptr::eq(*one, *fact)));
 }
 
 /// Adds later work with those of its facts that still hold.
@@ -419,7 +451,12 @@ fn describe_only(work: &MergedWork<'_>, level: Level) -> Vec<SummaryBullet> {
     let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 {
+        // Half of the doubtful results are useless to readers; a session without any is worse.
+        let is_spare = fact.kind == FactKind::Outcome
+            && !stands_alone(fact)
+            && chosen.len() >= SPARE_MIN
+            && !work.only_results.iter().any(|only| std::ptr::eq(*only, fact));
+        if chosen.len() >= bullets_max || of_kind > rank_kind(fact.kind).1 || is_spare {
             continue;
         }
         let states = Statement::new(&fact.text);
@@ -475,6 +512,15 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
         let named = if names_work { title.grips() } else { &[] };
         return build_bullet(&text, [named, outcome.grips()].concat());
     }
+    // The page's title again would say nothing.
+    let is_own = |commit: &&Fact| !page.contains(subject_of_commit(commit));
+    if level == Level::Day
+        && page.contains(&title.text)
+        && work.facts_of(FactKind::PullRequest).next().is_none()
+        && let Some(commit) = work.facts_of(FactKind::Commit).rfind(is_own)
+    {
+        return build_bullet(&label_fact(FactKind::Commit, &commit.text), commit.grips().to_vec());
+    }
     let mut grips = title.grips().to_vec();
     let mut pull_name = String::new();
     if let Some(commit) = work.facts_of(FactKind::Commit).next_back() {
@@ -482,7 +528,8 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
     }
     if let Some(pull) = work.facts_of(FactKind::PullRequest).next_back() {
         let name = pull.text.split(": ").next().unwrap_or_default();
-        if !title.text.contains(name) {
+        // A title that names another one is about that.
+        if !title.text.contains("PR #") && !title.text.contains(name) {
             pull_name = format!(
                 " ({})",
                 name.replace("Opened PR", "opened PR").replace("Merged PR", "merged PR")
@@ -491,6 +538,10 @@ fn describe_one(work: &MergedWork<'_>, page: &str, level: Level) -> SummaryBulle
         }
     }
     build_bullet(&format!("{}{pull_name}", title.text), grips)
+}
+
+fn subject_of_commit(commit: &Fact) -> &str {
+    commit.text.rsplit_once(" (").map_or(commit.text.as_str(), |(subject, _)| subject)
 }
 
 /// The result that is shown together with the request of the title.

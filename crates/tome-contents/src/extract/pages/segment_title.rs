@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 
-use tome_model::{Event, FileAction};
+use tome_model::{Event, FactKind, FileAction};
 use tome_text::count_words;
 
 use crate::Evidence;
@@ -29,10 +29,12 @@ use crate::extract::pages::title_candidates::{
 };
 use crate::extract::pages::title_text::build_title;
 use crate::extract::pages::title_weight::{
-    FROM_BRANCH, FROM_CHORE_COMMIT, FROM_COMMIT, FROM_EARLIER_REQUEST, FROM_PLAN, FROM_PULL,
-    FROM_REBASE, FROM_SUMMARY, FROM_TASK,
+    FROM_BRANCH, FROM_CHORE_COMMIT, FROM_COMMIT, FROM_EARLIER_REQUEST, FROM_PLAN, FROM_PROPOSAL,
+    FROM_PULL, FROM_REBASE, FROM_RESULT, FROM_SUMMARY, FROM_SUMMARY_OF_SESSION, FROM_TASK,
 };
+use crate::extract::turns::plan::find_proposed_plan;
 use crate::extract::turns::prompt::is_prompt;
+use crate::extract::turns::reaction::Reaction;
 use crate::extract::turns::reference::refers_without_naming;
 use crate::extract::turns::request::{UserRequest, parse_request};
 use crate::extract::turns::turn::Turn;
@@ -71,18 +73,18 @@ pub(crate) fn choose_title(
         .or_else(|| title_from_earlier_request(earlier_request?, events, turns))
         .or_else(|| {
             let asked = title_from_conversation(turns, &terms);
-            if asked.as_ref().is_some_and(|title| title.weight > FROM_BRANCH) {
-                return asked;
-            }
-            let task = || title_from_tasks(turns, events, &terms);
-            title_from_summary(turns, events, TitleScope::Segment)
+            let is_asked = |least: u32| asked.clone().filter(|title| title.weight >= least);
+            title_from_proposal(turns, events)
+                .or_else(|| is_asked(FROM_SUMMARY_OF_SESSION))
+                .or_else(|| title_from_summary(turns, events, TitleScope::Segment))
+                .or_else(|| is_asked(FROM_TASK))
                 .or_else(|| title_from_branch(turns, events, branch))
-                .or_else(|| match asked {
-                    Some(asked) if asked.weight >= FROM_TASK => Some(asked),
-                    asked => task().or(asked),
-                })
+                .or_else(|| title_from_tasks(turns, events, &terms))
+                .or_else(|| is_asked(FROM_BRANCH))
+                .or_else(|| title_from_result(turns, facts))
+                .or_else(|| title_from_pull_number(facts))
+                .or(asked)
         })
-        .or_else(|| title_from_result(turns, facts))
         .or_else(|| title_from_files(turns, events))
 }
 
@@ -119,6 +121,18 @@ fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
     build_title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
 }
 
+/// The heading of the last plan that an answer proposes, unless the user refuses it.
+fn title_from_proposal(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+    let plan = turns.iter().enumerate().rev().find_map(|(index, turn)| {
+        let (at, answer) = turn.final_answer(events)?;
+        let is_refused =
+            turns.get(index + 1).is_some_and(|next| next.reaction == Reaction::Correction);
+        find_proposed_plan(at, answer).filter(|_| !is_refused)
+    })?;
+    let text = capitalize(&plain_text(plan.text));
+    build_title(&text, FROM_PROPOSAL, vec![build_evidence(plan.event, plan.raw)])
+}
+
 /// The events that a title is for.
 #[derive(Debug, Clone, Copy)]
 enum TitleScope {
@@ -142,8 +156,8 @@ fn title_from_summary(
     const TURNS_MIN: usize = 3;
     let asked = turns.iter().filter(|turn| turn.request.as_ref().is_some_and(|one| one.weight > 2));
     let is_about = match scope {
-        TitleScope::Segment => is_named(&text, turns, 2, 2),
-        TitleScope::Session => asked.count() < TURNS_MIN || is_named(&text, turns, 1, 3),
+        TitleScope::Segment => is_named(&text, turns, 2, 50),
+        TitleScope::Session => asked.count() < TURNS_MIN || is_named(&text, turns, 1, 33),
     };
     is_about.then_some(())?;
     build_title(&capitalize(&text), FROM_SUMMARY, vec![build_evidence(at, raw)])
@@ -166,6 +180,14 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     build_title(&text, FROM_PULL, evidence)
 }
 
+/// "Merged PR #6", where nothing else names the work.
+fn title_from_pull_number(facts: &[DraftFact]) -> Option<DraftFact> {
+    let says =
+        |fact: &&DraftFact| fact.kind == FactKind::PullRequest && !fact.text.starts_with("PR #");
+    let pull = facts.iter().rfind(says)?;
+    build_title(&pull.text, FROM_RESULT, pull.evidence.clone())
+}
+
 /// The rebased commit, if there was only one.
 fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let commit = turns.iter().rev().find_map(|turn| turn.rebase.as_ref()?.commit.as_ref())?;
@@ -184,13 +206,13 @@ fn title_from_branch(
         let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
         shows.then(|| build_evidence(at, branch))
     });
-    let text = words_of_branch(branch).filter(|text| is_named(text, turns, 2, 2))?;
+    let text = words_of_branch(branch).filter(|text| is_named(text, turns, 2, 75))?;
     build_title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
-/// Whether prompts, conclusions or changed files name at least this many words of a title, and one in
-/// `one_in`. A branch is often older than the work on it, and an agent's title may be about a greeting.
-fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, one_in: usize) -> bool {
+/// Whether prompts, conclusions or changed files name at least this many words of a title, and this percentage of
+/// them. A branch is often older than the work on it, and an agent's title may be about a greeting.
+fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, percent_min: usize) -> bool {
     let mut terms: BTreeSet<String> = BTreeSet::new();
     let mut add = |text: &str| terms.extend(TermSet::from_text(text).into_terms());
     for turn in turns {
@@ -204,7 +226,7 @@ fn is_named(title: &str, turns: &[Turn<'_>], words_min: usize, one_in: usize) ->
     let is_telling = |word: &String| !word.starts_with("branch");
     let words: Vec<String> = TermSet::from_text(title).into_terms().filter(is_telling).collect();
     let named = words.iter().filter(|word| terms.contains(*word)).count();
-    named >= words_min && named * one_in >= words.len()
+    named >= words_min && named * 100 >= words.len() * percent_min
 }
 
 fn words_of_branch(branch: &str) -> Option<String> {

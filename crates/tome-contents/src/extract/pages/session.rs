@@ -8,6 +8,7 @@ use tome_text::{collapse_whitespace, truncate_words};
 use crate::extract::answers::answer::{find_closing_question, find_conclusion, find_statement};
 use crate::extract::answers::statement::end_lead;
 use crate::extract::facts::overturned::is_corrected;
+use crate::extract::facts::pull_facts::PullState;
 use crate::extract::facts::segment_facts::{
     PROPOSED, UNSURE_SCORE_MIN, collect_facts, describe_rebase,
 };
@@ -146,6 +147,7 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
         .rebase
         .as_ref()
         .map(describe_rebase)
+        .or_else(|| describe_pull(turn))
         .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
         .or_else(|| render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted));
     let ending = describe_ending(turn, events);
@@ -165,6 +167,12 @@ fn describe_result(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
             Some(end_lead(&cut_clause(&first.plain, RESULT_CHARS_MAX)))
         }
     }
+}
+
+/// The last pull request that a turn opened or merged.
+fn describe_pull(turn: &Turn<'_>) -> Option<String> {
+    let pull = turn.pulls.iter().rev().find(|pull| pull.is_opened || pull.is_merged)?;
+    Some(PullState::from_call(pull).render())
 }
 
 /// How a turn without a result ended: with a message of the agent's service, or with a question.

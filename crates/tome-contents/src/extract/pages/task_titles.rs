@@ -12,13 +12,15 @@ use crate::extract::commands::outcome::read_outcome;
 use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::git::commit_subject::is_chore;
 use crate::extract::language::clause::{capitalize, is_long_title};
+use crate::extract::language::matter::names_matter;
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::prose::SentenceShape;
 use crate::extract::language::similarity::TermSet;
-use crate::extract::language::text::{begins_with_any, find_text_field, plain_text, to_lower};
+use crate::extract::language::text::{find_text_field, plain_text, to_lower};
 use crate::extract::pages::title_candidates::TurnTerms;
-use crate::extract::pages::title_text::{build_title, strip_summary_label};
+use crate::extract::pages::title_text::{build_title, is_part, strip_summary_label};
 use crate::extract::pages::title_weight::FROM_TASK;
+use crate::extract::turns::finished_steps::is_routine;
 use crate::extract::turns::turn::Turn;
 
 /// A name with fewer terms does not distinguish one piece of work from another.
@@ -40,8 +42,18 @@ pub(crate) fn title_from_tasks(
     events: &[Event],
     terms: &TurnTerms,
 ) -> Option<DraftFact> {
+    // "/explore" and an address say nothing that a name could repeat.
+    let requests = || turns.iter().filter_map(|turn| turn.request.as_ref());
+    let is_said = requests().any(|request| names_matter(&request.text));
     let mut best: Option<(usize, usize, &str)> = None;
     for (at, raw) in collect_names(turns, events) {
+        // The heading of an answer may be that of a detail.
+        let is_heading = events.get(at).is_some_and(|event| event.tool.is_none());
+        let percent_min = match (is_said, is_heading) {
+            (true, _) => NAMED_PERCENT_MIN,
+            (false, true) => NAMED_PERCENT_MIN / 2,
+            (false, false) => 0,
+        };
         let text = plain_text(raw);
         let of_name: Vec<String> = TermSet::from_text(&text).into_terms().collect();
         let is_name = of_name.len() >= TERMS_MIN && names_work(&text);
@@ -49,32 +61,28 @@ pub(crate) fn title_from_tasks(
         let named = terms.count_known(&of_name) * 100 / of_name.len().max(1);
         let score = named + terms.compare(&text, None).turns.min(3) * 10;
         let is_better = best.is_none_or(|(most, ..)| score > most);
-        if is_name && named >= NAMED_PERCENT_MIN && is_better {
+        if is_name && named >= percent_min && is_better {
             best = Some((score, at, raw));
         }
     }
     let (_, at, raw) = best?;
-    let text = capitalize(strip_summary_label(&plain_text(raw)));
+    let text = plain_text(raw);
+    let text = capitalize(strip_summary_label(&text).trim_end_matches(['.', '。']));
     build_title(&text, FROM_TASK, vec![build_evidence(at, raw)])
 }
 
 /// Whether a name describes the subject of the work, and not a step of it.
 fn names_work(text: &str) -> bool {
-    #[rustfmt::skip]
-    const STEPS: &[&str] = &[
-        "run", "verify", "test", "check", "read", "review", "commit", "push", "explore", "look", "search", "find",
-        "list", "examine", "inspect", "understand", "analyze", "wait", "ask", "summary", "next steps", "what", "how",
-        "files", "changes", "step", "phase", "task", "option", "note", "usage", "example",
-    ];
     (3..=16).contains(&count_words(text))
         && !is_long_title(text)
-        && !begins_with_any(text, STEPS)
+        && !is_routine(text)
         && !is_chore(text)
         && !is_generic_sentence(text)
         && !is_shouted(text)
         && !looks_pasted(text)
         && !text.ends_with([':', '：', '?', '？'])
         && says_what(text)
+        && names_matter(text)
 }
 
 /// Whether a heading names a subject, and is no report: "Errors fixed!", "Items marked complete".
@@ -88,7 +96,10 @@ fn is_subject(heading: &str) -> bool {
     let reports = lower.split(|c: char| !c.is_alphanumeric()).any(|word| REPORTS.contains(&word));
     let is_wide = heading.chars().any(tome_text::is_han_or_kana);
     let says = !is_wide || TermSet::from_text(heading).len() >= WIDE_TERMS_MIN;
-    !reports && says && !heading.trim_end_matches(['*', ' ']).ends_with(['!', '！'])
+    !reports
+        && says
+        && !is_part(heading)
+        && !heading.trim_end_matches(['*', ' ']).ends_with(['!', '！'])
 }
 
 /// The names in order of time, each once, with the events that hold them.

@@ -13,6 +13,7 @@ use crate::Evidence;
 use crate::extract::answers::informative::{
     begins_with_pronoun, is_check_report, is_generic_sentence, is_shouted, names_subject, says_what,
 };
+use crate::extract::answers::run_in::counts_finished;
 use crate::extract::answers::statement::{AnswerSentence, SURE};
 use crate::extract::answers::verdict::strip_verdict;
 use crate::extract::commands::failures::score_failure;
@@ -20,13 +21,15 @@ use crate::extract::facts::draft_fact::{DraftFact, build_evidence};
 use crate::extract::facts::segment_facts::DOUBTFUL_WEIGHT;
 use crate::extract::language::clause::{is_main_clause, shorten_to_title};
 use crate::extract::language::cues::is_filler;
+use crate::extract::language::matter::names_matter;
 use crate::extract::language::pasted::looks_pasted;
 use crate::extract::language::reply::{is_outburst, leans_on_conversation};
 use crate::extract::language::similarity::TermSet;
 use crate::extract::language::terms::{base_name, has_name};
 use crate::extract::language::text::{begins_with_any, to_lower};
 use crate::extract::pages::title_text::{
-    build_title, is_report, skip_long_lead, strip_subject, strip_summary_label,
+    addresses_user, build_title, is_part, is_report, skip_connective, skip_long_lead,
+    strip_report_word, strip_subject, strip_summary_label,
 };
 use crate::extract::pages::title_weight::{FROM_RESULT, weigh_conversation};
 use crate::extract::turns::reaction::Reaction;
@@ -50,6 +53,8 @@ const CONCLUSION_SCORE_RANGE: i32 = 400;
 const ERROR_SCORE_MIN: u32 = 6;
 /// The quality of a title without a flaw.
 const QUALITY_MAX: u32 = 9;
+/// The least quality of a title that names a subject.
+const SUBJECT_QUALITY_MIN: u32 = 5;
 
 /// The terms of each turn: of its prompt, of its conclusion and of the names of the files it changed.
 pub(crate) struct TurnTerms(Vec<BTreeSet<String>>);
@@ -135,7 +140,7 @@ pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> 
     };
     let first = turns.iter().position(|turn| turn.request.is_some());
     let several = turns.iter().filter(|turn| turn.request.is_some()).count() > 1;
-    let mut best: Option<(i32, TitleCandidate<'_, '_>)> = None;
+    let mut best: Option<((bool, i32), u32, TitleCandidate<'_, '_>)> = None;
     for (at, turn) in turns.iter().enumerate() {
         let is_first = several && first == Some(at);
         let request = turn
@@ -145,14 +150,16 @@ pub(crate) fn title_from_conversation(turns: &[Turn<'_>], terms: &TurnTerms) -> 
         for (source, text) in request.into_iter().chain(read_conclusion(turn)) {
             let overlap = terms.compare(&text, Some(at));
             let title = TitleCandidate::new(source, turn, text, &overlap, segment);
-            let score = title.score();
-            if best.as_ref().is_none_or(|(most, _)| score > *most) {
-                best = Some((score, title));
+            // Of a session that begins with "Get an overview", another request names the work.
+            let quality = title.rate();
+            let score = (quality >= SUBJECT_QUALITY_MIN, title.score());
+            if best.as_ref().is_none_or(|(most, ..)| score > *most) {
+                best = Some((score, quality, title));
             }
         }
     }
-    let (_, title) = best?;
-    build_title(&title.text, weigh_conversation(title.rate()), title.evidence())
+    let (_, quality, title) = best?;
+    build_title(&title.text, weigh_conversation(quality), title.evidence())
 }
 
 #[derive(Clone, Copy)]
@@ -190,7 +197,7 @@ fn read_request<'t, 'a>(
         return None;
     }
     // The user speaks to the agent; a title speaks to a reader.
-    let clause = skip_long_lead(&request.text);
+    let clause = skip_connective(skip_long_lead(&request.text));
     let text = shorten_to_title(clause).replace(" your ", " the ");
     // A remark of the user is a claim; only the answer shows whether it is true.
     let is_report = !request.is_order && is_report(clause) && reports_trouble(clause);
@@ -209,12 +216,15 @@ pub(crate) fn title_from_result(turns: &[Turn<'_>], facts: &[DraftFact]) -> Opti
         let (at, found) = turn.conclusion.as_ref().filter(|(at, _)| is_told(*at))?;
         let text = shorten_to_title(strip_subject(strip_summary_label(strip_verdict(&found.lead))));
         let says = says_what(&text)
+            && !counts_finished(&found.lead)
             && !is_generic_sentence(&text)
             && is_main_clause(&text)
             && count_words(&text) >= 4
+            && names_matter(&text)
             && !text.ends_with(['…', ':', '：'])
             && !begins_with_pronoun(&text)
             && !addresses_user(&text)
+            && !is_part(&text)
             && !looks_pasted(&text)
             && TermSet::from_text(&text).len() > TERMS_MIN;
         says.then_some((turn.events.len(), *at, found, text))
@@ -230,12 +240,18 @@ fn read_conclusion<'t, 'a>(turn: &'t Turn<'a>) -> Option<(CandidateSource<'t, 'a
     let (_, found) = turn.conclusion.as_ref().filter(|_| !turn.is_overturned)?;
     let is_list = count_words(&found.lead) <= 2 && found.raws.len() > 1;
     let statement = if is_list { &found.text } else { &found.lead };
-    let text = shorten_to_title(strip_subject(strip_summary_label(strip_verdict(statement))));
+    let text = strip_report_word(strip_summary_label(strip_verdict(statement)));
+    let text = shorten_to_title(strip_subject(text));
+    // "What the fix changed" is the heading of an explanation.
+    let is_heading = begins_with_any(&text, &["what", "how", "why"]);
     let says = says_what(&text)
+        && !is_heading
+        && (found.items.is_empty() || !counts_finished(&found.lead))
         && tells_work(&text)
         && is_main_clause(&text)
         && !text.ends_with('…')
         && !addresses_user(&text)
+        && !is_part(&text)
         && (!is_check_report(&text) || names_subject(&text));
     let changes = changed_by(turn).next().is_some();
     (says && changes).then_some((CandidateSource::Conclusion(found), text))
@@ -259,16 +275,9 @@ fn tells_work(text: &str) -> bool {
     (has(DONE) || WIDE.iter().any(|mark| text.contains(mark))) && !has(FAILED)
 }
 
-/// Whether a sentence only supposes something.
+/// Whether a sentence only supposes something, or says what its author does not want.
 fn supposes(text: &str) -> bool {
-    begins_with_any(text, &["i think", "i guess", "maybe", "perhaps"])
-}
-
-/// Whether a sentence is part of a conversation: "I'll keep to English", "as you asked".
-fn addresses_user(text: &str) -> bool {
-    const WORDS: [&str; 9] = ["i", "i'll", "i'm", "i've", "me", "my", "you", "your", "let's"];
-    let lower = to_lower(text).replace('’', "'");
-    lower.split(|c: char| !c.is_alphanumeric() && c != '\'').any(|word| WORDS.contains(&word))
+    begins_with_any(text, &["i think", "i guess", "maybe", "perhaps", "i don't", "i dont"])
 }
 
 impl<'t, 'a> TitleCandidate<'t, 'a> {
@@ -359,6 +368,7 @@ impl<'t, 'a> TitleCandidate<'t, 'a> {
         let mut flaws = 0;
         flaws += if self.terms < TERMS_MIN { 4 } else { 0 };
         flaws += if count_words(&self.text) < 4 { 3 } else { 0 };
+        flaws += if names_matter(&self.text) { 0 } else { 5 };
         flaws += if begins_with_pronoun(&self.text) || supposes(&self.text) { 2 } else { 0 };
         flaws += u32::from(self.text.ends_with('…')) + u32::from(!is_main_clause(&self.text));
         flaws += match &self.source {

@@ -1,6 +1,7 @@
 //! A turn: the request, the work, and the reaction of the user.
 
 pub(crate) mod changed_files;
+pub(crate) mod finished_steps;
 pub(crate) mod plan;
 pub(crate) mod prompt;
 pub(crate) mod reaction;

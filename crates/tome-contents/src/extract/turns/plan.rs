@@ -113,7 +113,12 @@ fn find_given_plan<'a>(
             && event.text.contains(PROPOSED_PLAN)
     };
     let at = events.get(..prompt)?.iter().rposition(proposes_plan)?;
-    let (_, plan) = events.get(at)?.text.rsplit_once(PROPOSED_PLAN)?;
+    find_proposed_plan(at, &events.get(at)?.text)
+}
+
+/// Finds the heading of the plan that a message proposes.
+pub(crate) fn find_proposed_plan(at: usize, message: &str) -> Option<PlanHeading<'_>> {
+    let (_, plan) = message.rsplit_once(PROPOSED_PLAN)?;
     find_heading(at, plan)
 }
 

@@ -236,14 +236,15 @@ impl<'a> Turn<'a> {
         for mut commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             if let Some(undone) = UndoneCommit::from_commit(&commit) {
-                let is_here = self.undo_commits(undone, before);
-                commit.is_amended &= !is_here && keeps_message;
+                let was_new = self.undo_commits(undone, before);
+                commit.is_amended &= !was_new && keeps_message;
             }
             self.commits.push(commit);
         }
     }
 
-    /// Drops the commits that a call took back, from this turn or those before it, and returns whether there are any.
+    /// Drops the commits that a call took back, from this turn or those before it, and returns whether one of them was
+    /// new: no change of an even earlier one.
     fn undo_commits(&mut self, undone: UndoneCommit<'a>, before: &mut [Self]) -> bool {
         let turns = || before.iter().flat_map(|turn| &turn.commits);
         let all: Vec<&MadeCommit<'_>> = turns().chain(&self.commits).collect();
@@ -252,6 +253,8 @@ impl<'a> Turn<'a> {
             self.undone.push(undone);
             return false;
         }
+        let is_new =
+            all.get(range.clone()).is_some_and(|all| all.iter().any(|one| !one.is_amended));
         let mut place = 0;
         let commits = before.iter_mut().map(|turn| &mut turn.commits);
         for commits in commits.chain([&mut self.commits]) {
@@ -260,7 +263,7 @@ impl<'a> Turn<'a> {
                 !range.contains(&(place - 1))
             });
         }
-        true
+        is_new
     }
 
     fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileAction) {
@@ -368,8 +371,10 @@ impl<'a> Turn<'a> {
                 && !event.is_from_subagent()
                 && !event.text.trim().is_empty()
         })?;
-        let event = earlier.get(before)?;
-        Some((self.events.start + before, sure(&split_message(&event.text), SURE + 60)?))
+        let parts = split_message(&earlier.get(before)?.text);
+        // A report of the next step tells no result.
+        let found = sure(&parts, SURE + 60).filter(|_| !ends_with_next_step(&parts))?;
+        Some((self.events.start + before, found))
     }
 }
 

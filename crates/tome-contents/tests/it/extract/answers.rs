@@ -214,7 +214,7 @@ fn the_solution_is_the_result_not_the_problem() {
     );
 }
 
-/// "Ready to commit" is no result; the files that were changed for the request are told instead.
+/// "Ready to commit" is no result, and neither are the names of the files that were changed for the request.
 #[test]
 fn a_status_of_the_agent_is_no_result() {
     check_summary(
@@ -228,9 +228,6 @@ fn a_status_of_the_agent_is_no_result() {
         ],
         &expect![[r##"
             # Rename the flag --fast to --quick in the manual
-            - Changed manual.md
-                0 "Rename the flag `--fast` to `--quick` in the manual"
-                1 "/home/dev/app/docs/manual.md"
             - Sort the chapters of the manual by their age → The chapters of `manual.md` are sorted by the date of their first commit now.
                 3 "Sort the chapters of the manual by their age"
                 5 "The chapters of `manual.md` are sorted by the date of their first commit now."
@@ -239,9 +236,9 @@ fn a_status_of_the_agent_is_no_result() {
     );
 }
 
-/// A request whose turn ends without an answer names the files that were changed for it.
+/// A request whose turn ends without an answer is told by the title only: names of files say little.
 #[test]
-fn a_request_without_an_answer_names_the_changed_files() {
+fn a_request_without_an_answer_has_no_line() {
     check_summary(
         &[
             user("Teach the exporter to write its tables as CSV files"),
@@ -252,14 +249,10 @@ fn a_request_without_an_answer_names_the_changed_files() {
         ],
         &expect![[r##"
             # Teach the exporter to write its tables as CSV files
-            - Changed exporter.rs, table.rs
-                0 "Teach the exporter to write its tables as CSV files"
-                1 "/home/dev/app/src/exporter.rs"
-                2 "/home/dev/app/src/table.rs"
             - Translate the labels of the menu into French → All 14 labels of the menu are translated into French.
                 3 "Translate the labels of the menu into French"
                 4 "All 14 labels of the menu are translated into French."
-            [exporter.rs, table.rs, labels, menu, French, Teach, CSV]
+            [exporter.rs, table.rs, labels, menu, French, Translate, Teach]
         "##]],
     );
 }

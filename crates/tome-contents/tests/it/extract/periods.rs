@@ -134,12 +134,12 @@ fn segments_of_one_session_become_one_theme() {
     let summary =
         rollup(Level::Day, &[piece(&all[..4]), piece(&all[4..10]), sample("trivial-questions")]);
     expect![[r#"
-        # How do I undo the last commit but keep the changes?; CI is red on main since last night, locally it's green
+        # Is there a shortcut in vim to jump to the matching bracket?; CI is red on main since last night, locally it's green
         - CI is red on main since last night, locally it's green
         - How do I undo the last commit but keep the changes? → Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
         - What's the difference between String and &str in rust? → `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
         - Is there a shortcut in vim to jump to the matching bracket? → Yes: `%` jumps between matching brackets.
-        [broker_test.go, String, broker.go, str, matching, text, undo]
+        [broker_test.go, String, broker.go, str, matching, text, shortcut]
     "#]].assert_eq(&page(&summary));
 }
 
