@@ -1,7 +1,8 @@
 //! Decides whether a later instruction replaces an earlier one: both are about the same, and the later one repeats,
 //! changes or lifts it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::LazyLock;
 
 use tome_text::{content_words, stem};
 
@@ -139,16 +140,24 @@ fn forbids(words: &[String]) -> bool {
 
 /// Whether two stems are alternatives of which one choice leaves one.
 fn are_opposites(one: &str, other: &str) -> bool {
+    let group = |stem: &str| OPPOSITES.get(stem).copied();
+    one != other && group(one).is_some_and(|own| group(other) == Some(own))
+}
+
+/// The stems of alternatives, with the number of their group.
+static OPPOSITES: LazyLock<HashMap<String, usize>> = LazyLock::new(|| {
     #[rustfmt::skip]
-    const OPPOSITES: [&[&str]; 12] = [
+    const GROUPS: [&[&str]; 12] = [
         &["tabs", "spaces"], &["short", "long", "detailed"], &["light", "dark"], &["single", "double"],
         &["camelcase", "snake", "kebab"], &["squash", "rebase", "merge"], &["npm", "pnpm", "yarn", "bun"],
         &["upper", "lower", "uppercase", "lowercase"], &["before", "after"], &["brief", "verbose"],
         &["small", "large", "big"], &["ascending", "descending"],
     ];
-    let has = |list: &[&str], word: &str| list.iter().any(|entry| stem(entry) == word);
-    one != other && OPPOSITES.iter().any(|list| has(list, one) && has(list, other))
-}
+    let groups = GROUPS.iter().enumerate();
+    groups
+        .flat_map(|(group, words)| words.iter().map(move |word| (stem(word).into_owned(), group)))
+        .collect()
+});
 
 /// The stems of the words that say what an instruction is about: its content words, without those
 /// that most instructions have.

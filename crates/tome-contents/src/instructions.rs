@@ -64,6 +64,9 @@ struct InstructionFile {
     instructions: Vec<Instruction>,
     #[serde(skip)]
     saved_cursor: u64,
+    /// Those of each project as they are listed, until one is added: each question asks for them.
+    #[serde(skip)]
+    listed: HashMap<String, Vec<ListedInstruction>>,
 }
 
 /// The instructions in every store of a home.
@@ -76,12 +79,19 @@ impl Instructions {
     /// Lists the instructions of a project, the latest first. Reads the events that have just come.
     pub fn list(&self, store: &Store, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
         self.read_new(store, &|| false)?;
-        let files = self.lock();
-        let all = files.get(store.path()).map(|file| file.instructions.as_slice());
-        let mut found: Vec<Instruction> =
-            all.unwrap_or_default().iter().filter(|one| one.project == project).cloned().collect();
+        let mut files = self.lock();
+        let Some(file) = files.get_mut(store.path()) else { return Ok(Vec::new()) };
+        if let Some(listed) = file.listed.get(project) {
+            return Ok(listed.clone());
+        }
+        let of_project = file.instructions.iter().filter(|one| one.project == project);
+        let mut found: Vec<Instruction> = of_project.cloned().collect();
         found.sort_by_key(|one| std::cmp::Reverse((one.at, one.number)));
-        Ok(mark_replaced(&found))
+        let listed = mark_replaced(&found);
+        if !listed.is_empty() {
+            file.listed.insert(project.to_owned(), listed.clone());
+        }
+        Ok(listed)
     }
 
     fn read_new(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -118,6 +128,9 @@ impl Instructions {
         let surplus = file.instructions.len().saturating_sub(KEPT_MAX);
         file.instructions.drain(..surplus);
         let has_new = file.instructions.len() != count_before || surplus > 0;
+        if has_new {
+            file.listed.clear();
+        }
         if has_new || file.cursor > file.saved_cursor + UNSAVED_MAX {
             save_file(&path, file)?;
             file.saved_cursor = file.cursor;
