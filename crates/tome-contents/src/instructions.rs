@@ -21,7 +21,9 @@ pub const INSTRUCTIONS_PROJECTION: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
 const FORMAT: u32 = 7;
-const BATCH_MAX: usize = 1_000;
+const BATCH_MAX: usize = 200;
+/// New events that are read while something else waits.
+const READ_AT_HAND_MAX: u64 = 500;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;
 /// Instructions kept per store, the latest.
@@ -64,6 +66,9 @@ struct InstructionFile {
     instructions: Vec<Instruction>,
     #[serde(skip)]
     saved_cursor: u64,
+    /// Whether instructions were added since it was written.
+    #[serde(skip)]
+    is_changed: bool,
     /// Those of each project as they are listed, until one is added: each question asks for them.
     #[serde(skip)]
     listed: HashMap<String, Vec<ListedInstruction>>,
@@ -79,6 +84,23 @@ impl Instructions {
     /// Lists the instructions of a project, the latest first. Reads the events that have just come.
     pub fn list(&self, store: &Store, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
         self.read_new(store, &|| false)?;
+        self.list_read(store, project)
+    }
+
+    /// The same while something else waits: after an import, without the events that are still to be read.
+    pub fn list_at_hand(
+        &self,
+        store: &Store,
+        project: &str,
+    ) -> Result<Vec<ListedInstruction>, HomeError> {
+        if store.last_seq().saturating_sub(self.cursor(store)) <= READ_AT_HAND_MAX {
+            self.read_new(store, &|| false)?;
+        }
+        self.list_read(store, project)
+    }
+
+    /// Lists those in the events that were read.
+    fn list_read(&self, store: &Store, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
         let mut files = self.lock();
         let Some(file) = files.get_mut(store.path()) else { return Ok(Vec::new()) };
         if let Some(listed) = file.listed.get(project) {
@@ -94,7 +116,16 @@ impl Instructions {
         Ok(listed)
     }
 
+    /// Reads the new events, a batch at a time, so that a list need not wait for all of them.
     fn read_new(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        while !stop() && self.read_batch(store)? {
+            std::thread::yield_now();
+        }
+        Ok(())
+    }
+
+    /// Reads the next events; returns whether there may be more.
+    fn read_batch(&self, store: &Store) -> Result<bool, HomeError> {
         let path = file_path(store.path());
         let mut files = self.lock();
         let file = files.entry(store.path().to_owned()).or_insert_with(|| load_file(&path));
@@ -102,40 +133,44 @@ impl Instructions {
         if file.cursor > store.last_seq() {
             *file = InstructionFile { format: FORMAT, ..InstructionFile::default() };
         }
+        let entries = store.read_outbox(file.cursor, BATCH_MAX)?;
         let count_before = file.instructions.len();
-        while !stop() {
-            let entries = store.read_outbox(file.cursor, BATCH_MAX)?;
-            let Some(last) = entries.last().map(|entry| entry.seq) else { break };
-            for entry in &entries {
-                let Some(event) = store.event_at(&entry.position)? else { continue };
-                if !is_prompt(&event) {
-                    continue;
-                }
-                for text in find_instructions(&event.text) {
-                    let text = strip_speaker(&text);
-                    file.instructions.push(Instruction {
-                        number: entry.seq,
-                        event: event.id.clone(),
-                        at: event.at,
-                        session: event.session.clone(),
-                        project: event.project.clone(),
-                        text: truncate_words(text, TEXT_CHARS_MAX),
-                    });
-                }
+        for entry in &entries {
+            let Some(event) = store.event_at(&entry.position)? else { continue };
+            if !is_prompt(&event) {
+                continue;
             }
-            file.cursor = last;
+            for text in find_instructions(&event.text) {
+                let text = strip_speaker(&text);
+                file.instructions.push(Instruction {
+                    number: entry.seq,
+                    event: event.id.clone(),
+                    at: event.at,
+                    session: event.session.clone(),
+                    project: event.project.clone(),
+                    text: truncate_words(text, TEXT_CHARS_MAX),
+                });
+            }
         }
+        file.cursor = entries.last().map_or(file.cursor, |entry| entry.seq);
         let surplus = file.instructions.len().saturating_sub(KEPT_MAX);
         file.instructions.drain(..surplus);
-        let has_new = file.instructions.len() != count_before || surplus > 0;
-        if has_new {
+        if file.instructions.len() != count_before || surplus > 0 {
             file.listed.clear();
+            file.is_changed = true;
         }
-        if has_new || file.cursor > file.saved_cursor + UNSAVED_MAX {
+        let is_last = entries.len() < BATCH_MAX;
+        if is_last && file.is_changed || file.cursor > file.saved_cursor + UNSAVED_MAX {
             save_file(&path, file)?;
-            file.saved_cursor = file.cursor;
+            (file.saved_cursor, file.is_changed) = (file.cursor, false);
         }
-        Ok(())
+        Ok(!is_last)
+    }
+
+    /// Number of the last event that was read.
+    fn cursor(&self, store: &Store) -> u64 {
+        let path = file_path(store.path());
+        self.lock().entry(store.path().to_owned()).or_insert_with(|| load_file(&path)).cursor
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, InstructionFile>> {
@@ -149,10 +184,7 @@ impl Projection for Instructions {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let mut files = self.lock();
-        let path = file_path(store.path());
-        let file = files.entry(store.path().to_owned()).or_insert_with(|| load_file(&path));
-        Ok(file.cursor != store.last_seq())
+        Ok(self.cursor(store) != store.last_seq())
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {

@@ -60,6 +60,14 @@ impl Contents {
         }
     }
 
+    /// The same while something else waits: right after an import some may be missing.
+    pub fn instructions_at_hand(&self, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
+        match self.stores.find_store_path(project) {
+            Some(path) => self.instructions.list_at_hand(&self.stores.open(&path)?, project),
+            None => Ok(Vec::new()),
+        }
+    }
+
     /// The underlying stores.
     pub fn stores(&self) -> &Stores {
         &self.stores

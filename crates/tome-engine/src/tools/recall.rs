@@ -228,7 +228,8 @@ fn find_instructions(
     answer: &RecallAnswer,
 ) -> Vec<String> {
     let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
-    let all = call.list_instructions(project).unwrap_or_default();
+    let Ok(contents) = call.contents() else { return Vec::new() };
+    let all = contents.instructions_at_hand(project).unwrap_or_default();
     let about = find_concerned(&all, &query.text, &answer.texts());
     let render =
         |one: &ListedInstruction| render_instruction(one, &format!("#{}", one.instruction.number));

@@ -34,6 +34,9 @@ const BATCH_MAX: usize = 256;
 const WRITE_MAX: usize = 64;
 /// Segments whose topics are found while a request for something else waits.
 const QUICK_MAX: u64 = 500;
+/// New events, and changed pages of the contents, that are read while a request for something else waits.
+const QUICK_EVENTS_MAX: u64 = 500;
+const QUICK_CHANGES_MAX: usize = 200;
 /// New lines whose segments join known groups one by one; more take as long as reading all again.
 const JOINED_MAX: u64 = 200;
 
@@ -133,20 +136,33 @@ impl Topics {
         if let Some(known) = self.lock_cache().find(&path, project) {
             return Ok(Some(known.latest()));
         }
-        let log = self.log(&self.stores.open(&path)?);
-        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        log.refresh()?;
-        let is_small = log.segments() <= QUICK_MAX;
-        drop(log);
-        is_small.then(|| self.load(project)).transpose()
+        let is_quick = self.is_nearly_current(&path, QUICK_MAX)?;
+        is_quick.then(|| self.load(project)).transpose()
     }
 
-    /// The same up to the latest event.
+    /// The same up to the latest event, unless many have just come.
     pub fn load_latest_if_quick(&self, project: &str) -> Result<Option<Arc<TopicMap>>, HomeError> {
-        match self.load_if_quick(project)? {
-            Some(_) => Ok(Some(self.load(project)?)),
-            None => Ok(None),
+        let Some(known) = self.load_if_quick(project)? else { return Ok(None) };
+        let path = self.stores.find_store_path(project);
+        match path.map(|path| self.is_nearly_current(&path, u64::MAX)).transpose()? {
+            Some(true) => Ok(Some(self.load(project)?)),
+            _ => Ok(Some(known)),
         }
+    }
+
+    /// Whether the topics of a store, of that many segments, can be brought up to date at once: few events and
+    /// segments are to be read, and nobody is reading them.
+    fn is_nearly_current(&self, path: &Path, segments_max: u64) -> Result<bool, HomeError> {
+        let store = self.stores.open(path)?;
+        let behind =
+            store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_PROJECTION)?);
+        let log = self.log(&store);
+        let Ok(mut log) = log.try_lock() else { return Ok(false) };
+        log.refresh()?;
+        let changed = store.changed_nodes(log.cursor(), QUICK_CHANGES_MAX + 1)?.len();
+        Ok(behind <= QUICK_EVENTS_MAX
+            && changed <= QUICK_CHANGES_MAX
+            && log.segments() <= segments_max)
     }
 
     /// Finds the groups of all segments: those of the last clustering if there was one, else new ones.

@@ -357,6 +357,25 @@ fn a_session_without_work_has_no_topics() {
 }
 
 #[test]
+fn what_an_import_brings_is_not_read_while_a_question_waits() {
+    let fixture = EngineFixture::new();
+    fixture.ingest((0..600).map(|n| {
+        json!({ "id": format!("e{n}"), "text": format!("Always name the caller of function {n}.") })
+    }));
+    let topics = || fixture.engine.topics().load_if_quick(ROOT).unwrap();
+    let instructions = || fixture.engine.contents().instructions_at_hand(ROOT).unwrap().len();
+    assert!(topics().is_none());
+    assert_eq!(instructions(), 0);
+    fixture.catch_up();
+    assert!(topics().is_some());
+    assert_eq!(instructions(), 500, "the latest are kept");
+    fixture.ingest([json!({ "id": "last", "text": "Never use tabs." })]);
+    assert!(topics().is_some());
+    let latest = fixture.engine.contents().instructions_at_hand(ROOT).unwrap();
+    assert!(latest.iter().any(|one| one.instruction.text == "Never use tabs."));
+}
+
+#[test]
 fn recall_names_the_topic_of_its_hits_and_searches_topics() {
     let fixture = EngineFixture::new();
     fill(&fixture);

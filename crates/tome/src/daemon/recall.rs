@@ -92,7 +92,7 @@ fn find_instructions(
     if query.limits.hits == 0 || query.syntax == QuerySyntax::Regex || query.tier.is_some() {
         return Vec::new();
     }
-    let all = daemon.engine.contents().list_instructions(project).unwrap_or_default();
+    let all = daemon.engine.contents().instructions_at_hand(project).unwrap_or_default();
     let about = find_concerned(&all, &query.text, &answer.texts());
     about.into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
 }
