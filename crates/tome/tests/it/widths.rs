@@ -404,8 +404,8 @@ fn the_screens_of_a_project_at_four_widths() {
 
         Problems
           • `cargo test` failed: error[E0308]: mismatched types:
-            expected `char`, found `&str` — still failing when last
-            run #2
+            expected `char`, found `&str` — not seen to pass since
+            #2
 
         Changes
           Nov 15 · claude-code 419f42f0 · 1 edit
@@ -447,8 +447,8 @@ fn the_screens_of_a_project_at_four_widths() {
           • Decided to use `unicode_ident`, because it is small and has no dependencies. #4
 
         Problems
-          • `cargo test` failed: error[E0308]: mismatched types: expected `char`, found `&str` — still
-            failing when last run #2
+          • `cargo test` failed: error[E0308]: mismatched types: expected `char`, found `&str` — not seen to
+            pass since #2
 
         Changes
           Nov 15 · claude-code 419f42f0 · 1 edit
