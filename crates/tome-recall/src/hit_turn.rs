@@ -106,7 +106,7 @@ struct ReadTurn {
     prompt_number: Option<u64>,
     /// Index of the agent's last message.
     answer_index: Option<usize>,
-    /// What contradicts that message, once a hit needed it.
+    /// The later message that contradicts it, read when a hit first needs it.
     answer_correction: Option<Option<OtherStatement>>,
 }
 
