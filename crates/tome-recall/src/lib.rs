@@ -310,6 +310,7 @@ impl Recall {
             self.add_answers(&ranked, &page.chosen, &pool, plan, &mut packed.hits)?;
         }
         repeated_prompts::drop_query_echoes(query, &mut packed.hits);
+        pack::drop_repeated_passages(&mut packed.hits);
         if query.order == HitOrder::Time {
             packed.hits.sort_by_key(|hit| hit.at);
         }

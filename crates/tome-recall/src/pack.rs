@@ -84,6 +84,12 @@ pub(super) fn pack_hits(
     PackedHits { hits, more: page.more + (end - next), next }
 }
 
+/// Drops further hits of a turn that show the same passage: an agent often edits the same lines again.
+pub(super) fn drop_repeated_passages(hits: &mut Vec<RecallHit>) {
+    let mut shown = HashSet::new();
+    hits.retain(|hit| shown.insert((hit.position, hit.text.clone())));
+}
+
 /// A page of the list.
 pub(super) struct HitPage {
     pub chosen: Vec<ChosenHit>,

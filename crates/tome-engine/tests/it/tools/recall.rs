@@ -105,6 +105,21 @@ fn limits_pages_and_counts_are_of_turns() {
 }
 
 #[test]
+fn a_passage_that_a_turn_repeats_is_shown_once() {
+    let fixture = EngineFixture::new();
+    let said = "The retry budget of the uploader is seven attempts per hour.";
+    record_turn(&fixture, ROOT, 1, ["Look at the uploader.", said, "It is described now."]);
+    fixture.ingest([json!({
+        "id": "again", "cwd": ROOT, "kind": "assistant_message", "text": said, "session_id": format!("{ROOT}-s0").replace('/', ""),
+        "at": MORNING_MS - 19 * DAY_MS + 90_000,
+    })]);
+    fixture.engine.catch_up_project(ROOT).unwrap();
+    let arguments = json!({ "query": "retry budget of the uploader", "tokens": 2_000 });
+    let answer = call(&fixture, "recall_memory", arguments);
+    assert_eq!(answer.text.matches("seven attempts per hour").count(), 1, "{}", answer.text);
+}
+
+#[test]
 fn four_hundred_tokens_hold_five_turns() {
     let fixture = EngineFixture::new();
     gateway_turns(&fixture, ROOT);
