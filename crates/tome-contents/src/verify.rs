@@ -12,6 +12,8 @@ use super::limits::PROBLEMS_MAX;
 use super::rewrite::{NodeSource, load_segment_source};
 use tome_home::HomeError;
 
+use crate::extract::FINISHED;
+
 /// Result of [`verify_contents`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContentsVerifyReport {
@@ -219,7 +221,12 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
         }
         FactKind::Outcome => {
             let is_rebased = |grip: &Grip| grip.excerpt.starts_with("Successfully rebased");
-            from(&AGENT) || from(&[EventKind::ToolResult]) && grips.iter().any(is_rebased)
+            let is_listed = |grip: &Grip| {
+                grip.kind == EventKind::ToolResult && lists_step(&fact.text, &grip.excerpt)
+            };
+            from(&AGENT)
+                || from(&[EventKind::ToolResult]) && grips.iter().any(is_rebased)
+                || grips.iter().any(is_listed)
         }
         FactKind::Decision => {
             from(&[EventKind::UserMessage])
@@ -231,6 +238,12 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
         }
         FactKind::Open | FactKind::Title | FactKind::Issue => !grips.is_empty(),
     }
+}
+
+/// Whether a text lists a step of the agent's list of tasks as finished.
+fn lists_step(text: &str, step: &str) -> bool {
+    let listed = text.split_once(FINISHED).map_or("", |(_, steps)| steps);
+    listed.split(';').any(|one| begins_alike(one, step))
 }
 
 /// Whether a text begins with the letters and digits of an excerpt, whatever is between them. A short
@@ -247,6 +260,17 @@ fn begins_alike(text: &str, excerpt: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_step_is_evidence_of_the_list_that_names_it() {
+        let text =
+            "Make the upload resumable → Finished: Keep the offset; Add a test of the offset (+1)";
+        assert!(lists_step(text, "Keep the offset"));
+        assert!(lists_step(text, "Add a test of the offset"));
+        assert!(!lists_step(text, "Remove the old client"));
+        assert!(!lists_step("Keep the offset", "Keep the offset"));
+        assert!(!lists_step(text, "completed"));
+    }
 
     #[test]
     fn a_short_question_is_evidence_of_its_answer() {

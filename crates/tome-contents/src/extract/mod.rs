@@ -23,6 +23,7 @@ mod turns;
 
 use tome_model::{Event, EventKind, FactKind, FileAction};
 
+pub(crate) use self::facts::segment_facts::FINISHED;
 use self::facts::segment_facts::{SegmentFacts, collect_facts};
 use self::language::keywords::KeywordCounter;
 use self::language::prose::{ProseSentence, SentenceShape, split_message};

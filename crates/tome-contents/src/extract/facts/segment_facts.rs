@@ -67,7 +67,7 @@ const FACTS_MAX: usize = 400;
 pub(crate) const PROPOSED: &str = "Proposed: ";
 
 /// Label of the finished steps of a list of tasks.
-const FINISHED: &str = "Finished:";
+pub(crate) const FINISHED: &str = "Finished:";
 
 /// Label of the line of a pasted log or trace that an answer is about.
 const PASTED: &str = "Pasted: ";
